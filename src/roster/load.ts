@@ -61,6 +61,8 @@ export const loadRoster = async (request: RosterRequest): Promise<Roster> => {
   };
   checkDefaults(defaults);
   const layers = [...(request.given ?? []), defaults];
+  // What the command line or the configuration says wrong is wrong for all hosts.
+  checkHost([{ id: 'any', value: new Map(), file: defaults.file }], layers);
   const entries = new Map<string, Entry[]>();
   const groups = new Map<string, Set<string>>();
   for (const { backend, source } of request.sources) {
@@ -78,7 +80,7 @@ export const loadRoster = async (request: RosterRequest): Promise<Roster> => {
       groups.set(name, new Set([...(groups.get(name) ?? []), ...ids]));
   }
   const hosts = [...entries.values()].map(list => checkEntry(list, layers));
-  // Nothing is left to run: what is wrong may be in the defaults as well.
+  // Nothing is left to run.
   const [first] = hosts;
   if (first?.fault !== undefined && hosts.every(({ fault }) => fault)) throw first.fault;
   return {
