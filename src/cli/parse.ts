@@ -57,7 +57,7 @@ export const parseArguments = (argv: readonly string[]): Given => {
   const parsed = parser(withoutFlagValues(argv)).parseSync() as Record<string, unknown>;
   const { _: words = [], '--': rest = [], $0: _program, ...given } = parsed;
   const names = Object.keys(options);
-  for (const name of Object.keys(given)) if (!names.includes(name)) throw unknownOption(name);
+  for (const name of Object.keys(given)) if (!names.includes(name)) throw unknownOption(name, argv);
   return {
     options: Object.fromEntries(
       Object.entries(given)
@@ -134,15 +134,32 @@ const usageError = (message: string): TsaltError => {
 
 const dashed = (name = ''): string => (name.length === 1 ? `-${name}` : `--${name}`);
 
-const unknownOption = (name: string): TsaltError => {
-  const meant = name.length > 1 ? nearest(name, Object.keys(options)) : undefined;
-  const foreign = name.length > 1 && !meant ? nearest(name, foreignOptions) : undefined;
-  return new TsaltError('usage-option', `There is no option ${dashed(name)}.`, {
+const unknownOption = (name: string, argv: readonly string[]): TsaltError =>
+  new TsaltError('usage-option', `There is no option ${dashed(name)}.`, {
     hint:
-      insteadOf(name) ??
-      insteadOf(foreign ?? '') ??
-      (meant === undefined ? 'tsalt-ssh --help lists the options.' : `Did you mean --${meant}?`),
+      (name.length > 1 ? hintForLong(name) : withOneDash(name, argv)) ??
+      'tsalt-ssh --help lists the options.',
   });
+
+const hintForLong = (name: string): string | undefined => {
+  const begun = Object.keys(options).filter(option => option.startsWith(name));
+  const meant = begun.length === 1 ? begun[0] : nearest(name, Object.keys(options));
+  const foreign = meant === undefined ? nearest(name, foreignOptions) : undefined;
+  return (
+    insteadOf(name) ??
+    insteadOf(foreign ?? '') ??
+    (meant === undefined ? undefined : `Did you mean --${meant}?`)
+  );
+};
+
+/** Recognises `-out=json` and `-test`, which are read letter by letter. */
+const withOneDash = (letter: string, argv: readonly string[]): string | undefined => {
+  const words = argv.flatMap(word => /^-([a-z][a-z-]+)(?:=|$)/.exec(word)?.[1] ?? []);
+  const word = words.find(one => one.includes(letter));
+  if (word === undefined) return undefined;
+  return Object.hasOwn(options, word)
+    ? `Long options have two dashes: --${word}.`
+    : insteadOf(word);
 };
 
 /** The text of `--help`. */

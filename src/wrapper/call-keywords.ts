@@ -81,7 +81,7 @@ export const refuseUnknownKeywords = (fun: string, known: readonly string[], giv
     Object.hasOwn(unsupported, name) ? unsupported[name] : [],
   );
   throw new TsaltError('arguments', `${invalidKeywords(fun, unknown)}${hint}.`, {
-    hint: reason[0] ?? `It takes ${known.toSorted().join(', ')}.`,
+    hint: reason[0] ?? `It takes ${[...new Set(known)].toSorted().join(', ')}.`,
   });
 };
 

@@ -299,6 +299,16 @@ test.each([
   expect((await failure(argv)).message).toBe(message);
 });
 
+test.each([
+  ['--stati', 'Did you mean --static?'],
+  ['--accept', 'Did you mean --accept-new-host-keys?'],
+  ['-test', 'Use test=True after the function, or --dry-run.'],
+  ['-out=json', 'Long options have two dashes: --out.'],
+  ['-Z', 'tsalt-ssh --help lists the options.'],
+])('%s: the option that is meant is named', async (word, hint) => {
+  expect((await failure(['x', 'a.b', word])).hint).toBe(hint);
+});
+
 test('a wrong value names the argument it came by, or the file', async () => {
   const place = async (...argv: string[]) => (await failure(['x', 'a.b', ...argv])).at;
   expect(await place('--ssh-option', 'Foo=1')).toEqual({ file: '--ssh-option' });
