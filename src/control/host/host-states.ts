@@ -10,7 +10,7 @@ import type {
   StateStarted,
 } from '../../protocol/job.ts';
 import { type LowChunk, lowTag } from '../../protocol/low.ts';
-import { type Plain, setOwn } from '../../protocol/plain.ts';
+import { setOwn } from '../../protocol/plain.ts';
 import type { StateResults } from '../../protocol/result.ts';
 import { readable } from '../../transport/faults.ts';
 import type { RunOutcome, RunSettings } from '../../wrapper/context.ts';
@@ -46,9 +46,11 @@ export type StatesParts = {
   readonly guarded: <T>(guard: GuardParams, run: () => Promise<T>) => Promise<T>;
 };
 
-/** The option `state_queue`: how a run waits that does not say so itself. */
-const queueOf = (option: Plain | undefined): boolean | number =>
-  typeof option === 'number' || typeof option === 'boolean' ? option : false;
+/** The option `state_queue` (the host's own first): how a run waits that does not say so itself. */
+const queueOf = ({ opts, shared }: HostFacts): boolean | number => {
+  const option = opts.state_queue ?? shared.request.config.options.get('state_queue');
+  return typeof option === 'number' || typeof option === 'boolean' ? option : false;
+};
 
 /** Runs low chunks on the host and keeps what comes of them. */
 export class HostStates {
@@ -209,7 +211,7 @@ export class HostStates {
       fun: facts.shared.request.fun,
       job: facts.shared.request.options.jid,
       opts,
-      queue: settings.queue ?? queueOf(facts.opts.state_queue),
+      queue: settings.queue ?? queueOf(facts),
       concurrent: settings.concurrent ?? false,
       prefetch: await prefetch(chunks, facts.shared.fileRoots, renderAhead),
       ...(await calls.pillarForModules()),
