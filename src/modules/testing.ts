@@ -1,6 +1,6 @@
 /**
  * `tsalt-ssh/testing`: calls module functions without SSH, a host or an artifact, in any test
- * runner. See docs/writing-modules.md.
+ * runner. See docs/reference/module-api.md.
  */
 import type { LogLevel } from '../protocol/job.ts';
 import type { PlainDict } from '../protocol/plain.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { tsalt } from '../helpers/cli.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 
-const page = readFileSync('docs/sls.md', 'utf8');
+const page = readFileSync('docs/guides/write-sls.md', 'utf8');
 
 /** The examples of the page: a comment in their first lines names the file. */
 const examples = Array.from(
@@ -40,7 +40,7 @@ const named = examples
     (name, at) => examples[at]!.path.startsWith('states/') && !/^top$|\.(txt|liquid)$/.test(name),
   );
 
-test('docs/sls.md: every example names its file', () => {
+test('docs/guides/write-sls.md: every example names its file', () => {
   expect(examples.length).toBeGreaterThan(12);
   expect(examples.filter(({ path }) => path === '')).toEqual([]);
 });
@@ -48,7 +48,7 @@ test('docs/sls.md: every example names its file', () => {
 type States = { local: Record<string, { result: boolean | null }> };
 
 test.each(named)(
-  'docs/sls.md: the example %s applies, and a second run changes nothing',
+  'docs/guides/write-sls.md: the example %s applies, and a second run changes nothing',
   async name => {
     if (compiledOnly.includes(name)) {
       const { code, stderr } = await run('state.show_low_sls', name);
@@ -66,7 +66,7 @@ test.each(named)(
   },
 );
 
-test('docs/sls.md: the top file assigns what the page says', async () => {
+test('docs/guides/write-sls.md: the top file assigns what the page says', async () => {
   const { stdout, code } = await run('state.show_top');
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toEqual({

@@ -10,7 +10,7 @@ import { freePort, hasSshd } from '../helpers/sshd.ts';
 import { type SshdProject, startSshdProject } from '../helpers/sshd-project.ts';
 
 const table = (): string[][] => {
-  const text = readFileSync(join(packageRoot, 'docs/command-line.md'), 'utf8');
+  const text = readFileSync(join(packageRoot, 'docs/reference/command-line.md'), 'utf8');
   const [, rows = ''] = /\| Code \| Meaning *\|\n\|[- |]+\|\n((?:\|.*\|\n)+)/.exec(text) ?? [];
   return rows
     .trim()

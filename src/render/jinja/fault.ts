@@ -88,6 +88,6 @@ export const raiseRuntime = (reason: string): never => {
 
 export const raiseLimit = (what: string): never => {
   throw new JinjaFault('limit', `${what}, which is more than a template may do`, {
-    hint: 'See `jinja_limits` in docs/renderers.md.',
+    hint: 'See `jinja_limits` in docs/reference/renderers.md.',
   });
 };

@@ -125,7 +125,10 @@ const failure = (
     `${title.toLowerCase()}-failed`,
     `${title} error: ${message}`,
     { file: sent.file ?? file, text: sent.text ?? text, line: sent.line },
-    { cause, ...(sent.limit ? { hint: 'See `script_limits` in docs/renderers.md.' } : {}) },
+    {
+      cause,
+      ...(sent.limit ? { hint: 'See `script_limits` in docs/reference/renderers.md.' } : {}),
+    },
   );
 };
 

@@ -71,7 +71,7 @@ const failure = (
       'ts-failed',
       `the program computed for more than ${milliseconds / 1000} s (renderer limit)`,
       { file, text },
-      { hint: 'See `script_limits` in docs/renderers.md.' },
+      { hint: 'See `script_limits` in docs/reference/renderers.md.' },
     );
   const stack = sent.stack ?? '';
   const at = [`${file}:`, `${encodeURI(file)}:`].map(name => {
