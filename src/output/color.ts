@@ -1,4 +1,4 @@
-/** SGR sequences by the names Salt gives its colours; all empty when colour is off. */
+/** SGR sequences by Salt's names of colours; all empty when colour is off. */
 export type Palette = Readonly<Record<ColorName, string>>;
 
 export type ColorName =

@@ -5,7 +5,7 @@ import { show } from './text.ts';
 
 const mark = '_|-state_compressed_';
 
-/** How many states a tag of `compressIds` stands for. */
+/** The number of states that a tag of `compressIds` combines. */
 export const compressedCount = (tag: string): number => {
   if (!tag.includes(mark)) return 1;
   return Number(/\((\d+)\)$/.exec(tag.split('_|-')[1] ?? '')?.[1] ?? 1);

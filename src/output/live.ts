@@ -5,7 +5,7 @@ import { createProgress, type Row } from './progress.ts';
 /** Progress on a terminal. */
 export type Live = {
   readonly emit: (event: RunEvent) => void;
-  /** Takes it off the screen; what it gives brings it back. */
+  /** Removes it from the screen; returns a function that restores it. */
   readonly pause: () => Promise<() => void>;
   readonly stop: () => Promise<void>;
 };

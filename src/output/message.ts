@@ -20,7 +20,7 @@ export const logLine = ({ level, host, module, message, trace = [] }: LogEvent):
 
 type LogEvent = RunEvent & { readonly type: 'log' };
 
-/** What a person sees of an error: one sentence, the place, what to do; never a stack. */
+/** The text of an error for the user: one sentence, the location, what to do; never a stack. */
 export const errorText = (error: unknown): string =>
   error instanceof TsaltError
     ? `tsalt-ssh: ${harmless(showError(error))}`

@@ -5,7 +5,7 @@ import { harmless, numberText, sortedKeys, splitLines } from './text.ts';
 type Layout = {
   readonly colors: Palette;
   readonly failed: boolean;
-  /** What is written so far. */
+  /** The lines written so far. */
   readonly lines: string[];
   size: number;
 };

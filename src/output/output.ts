@@ -34,7 +34,7 @@ const withLogFile = (output: Output, file: NonNullable<OutputRequest['logFile']>
 
 class HostOutput implements Output {
   readonly #request: OutputRequest;
-  /** What is not written yet: a fleet's results may be large. */
+  /** Results that are not written yet: a fleet's results may be large. */
   readonly #results = new Set<Held>();
   readonly #store = new HeldResults();
   #hadResults = false;
@@ -203,7 +203,7 @@ class HostOutput implements Output {
     }
   }
 
-  /** What hosts did must not be lost because an outputter of the user's fails, or by one of them. */
+  /** Results must not be lost because a custom outputter, or the result of one host, fails. */
   async #textOf(
     results: readonly HostResult[],
     { format }: Format,
@@ -243,7 +243,7 @@ class HostOutput implements Output {
   #log(event: RunEvent & { type: 'log' }): void {
     const { logLevel, complain } = this.#request;
     if (!isLogged(event.level, logLevel)) return;
-    // Whoever asks for details reads the lines of a host in their order.
+    // With debug logging, the lines of a host are shown in order and in full.
     const isWhole = isLogged('debug', logLevel) || !isShareable(event);
     const { host = '', level, module, message } = event;
     const text = `[${level.toUpperCase().padEnd(8)}] ${oneLine(module)}: ${oneLine(message)}`;
@@ -311,7 +311,7 @@ const writePart = (joint: Joint, result: HostResult, write: (text: string) => vo
   }
 };
 
-/** The result, or what stands for one that not even the usual outputter can show. */
+/** The result, or a replacement for one that not even the default outputter can show. */
 const showable = (result: HostResult, { format }: Format, options: OutputOptions): HostResult => {
   try {
     format([result], options);

@@ -122,7 +122,7 @@ const crowdRow = (hosts: ReadonlyMap<string, HostState>): Row => {
   };
 };
 
-/** What a row has room for: a host may send megabytes, and rows are drawn ten times a second. */
+/** The beginning that fits a row: a host may send megabytes, and rows are drawn ten times a second. */
 const start = (text: unknown): string => String(text).slice(0, 500);
 
 const oneLine = (text: string): string => harmless(text).replace(/\s+/g, ' ').trim().slice(0, 120);

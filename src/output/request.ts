@@ -26,9 +26,9 @@ export type OutputRequest = {
 /** Shows a run while it happens and what came of it. */
 export type Output = {
   readonly emit: (event: RunEvent) => void;
-  /** Takes progress off the screen until the function it gives is called. */
+  /** Removes progress from the screen until the returned function is called. */
   readonly pause: () => Promise<() => void>;
-  /** Writes what is still to be written. */
+  /** Writes the pending output. */
   readonly finish: () => Promise<void>;
   /** Reports that the run could not be done; standard output stays valid. */
   readonly fail: (error: unknown) => Promise<void>;

@@ -3,14 +3,14 @@ import type { Fault, HostResult } from '../protocol/event.ts';
 import { isPlainDict, type Plain, type PlainDict, setOwn } from '../protocol/plain.ts';
 import type { StateResult, StateResults } from '../protocol/result.ts';
 
-/** What a host gave back, as outputters show it: its data, or why there is none. */
+/** The result of a host as outputters show it: its data, or why there is none. */
 export const dataOf = (given: HostResult): Plain => {
   const result = withCauses(given);
   if (result.states !== undefined) return hideSecrets(result.states) as PlainDict;
   return result.failure === undefined ? (result.value ?? null) : result.failure.message;
 };
 
-/** What stands for a result that cannot be shown: a host may send data that no honest one does. */
+/** The replacement for a result that cannot be shown, since hosts are untrusted. */
 export const unshowable = ({ id, fun, retcode }: HostResult, error: unknown): HostResult => ({
   id,
   fun,
@@ -81,7 +81,7 @@ export const withCauses = (result: HostResult): HostResult => {
 
 const log = ' Please see master log for details.';
 
-/** The one state that says why there are no states, with the reasons. */
+/** Adds the reasons to the one state that reports why there are no states. */
 const withComments = (states: StateResults, problems: readonly Fault[]): StateResults => {
   const tag = Object.keys(states).find(name => name.startsWith('no_|-'));
   const state = tag === undefined ? undefined : states[tag];
@@ -95,7 +95,7 @@ const withComments = (states: StateResults, problems: readonly Fault[]): StateRe
   };
 };
 
-/** A run that did not compile, told to a person: with places, excerpts and hints. */
+/** A run that did not compile, for the user: with locations, excerpts and hints. */
 export const forPeople = (result: HostResult): HostResult => {
   const { problems, value } = result;
   if (problems === undefined || problems.length === 0 || !Array.isArray(value)) return result;
@@ -106,7 +106,7 @@ export const forPeople = (result: HostResult): HostResult => {
   };
 };
 
-/** The same for standard error, beside an output that says less. */
+/** The errors for standard error, where the output contains fewer details. */
 export const faultTexts = ({ problems = [] }: HostResult): string[] =>
   hintsOnce(problems).map(explain);
 

@@ -18,7 +18,7 @@ export class SharedErrors {
   /**
    * Records an error of a host.
    *
-   * @param error what is compared; the host's own id in it does not count
+   * @param error the text to compare; the host's own id in it is ignored
    * @param text the error on one line
    * @returns whether another host had the same error before, so that it need not be printed
    */

@@ -2,7 +2,7 @@ import type { HostResult } from '../protocol/event.ts';
 import { isPlainDict, type Plain, type PlainDict, setOwn } from '../protocol/plain.ts';
 import type { StateResults } from '../protocol/result.ts';
 
-/** What a number, or an item of a list or dictionary, needs besides its texts. */
+/** The size of a number, or of an item of a list or dictionary without its strings. */
 const itemSize = 8;
 
 /** About how many characters a result has. */

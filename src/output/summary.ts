@@ -1,7 +1,7 @@
 import type { Palette } from './color.ts';
 import type { OutputOptions } from './options.ts';
 
-/** What a state run came to, in counts; times in milliseconds. */
+/** The counts of a state run; times in milliseconds. */
 export type Tally = {
   succeeded: number;
   /** Test mode: states that would change something. */

@@ -11,7 +11,7 @@ const unsafe = new RegExp(`[${unsafeCharacters}]`, 'g');
 export const harmless = (text: string): string => text.replace(/\r\n/g, '\n').replace(unsafe, '?');
 
 /**
- * Returns the same on one line: a host's newline must not begin a line on standard error or in the
+ * Returns the text on one line: a host's newline must not begin a line on standard error or in the
  * log file, where it could pass for one of ours or of another host.
  */
 export const oneLine = (text: string): string =>

@@ -7,7 +7,7 @@ export type Place = {
   readonly rendered?: number;
 };
 
-/** What the CLI's exit code tells apart; see `cli/exit-code.ts`. */
+/** The kinds of errors that have exit codes of their own; see `cli/exit-code.ts`. */
 export type ErrorKind =
   | 'usage'
   | 'no-target'
@@ -66,7 +66,7 @@ export const showPlace = ({ file, line, column, rendered }: Place): string => {
   return rendered === undefined ? place : `${place}, rendered line ${rendered}`;
 };
 
-/** What was thrown as text: an error's message, or the value itself. */
+/** The text of a thrown value: an error's message, or the value itself. */
 export const messageOf = (thrown: unknown): string => {
   if (thrown instanceof Error) return thrown.message;
   if (typeof thrown !== 'object' || thrown === null) return String(thrown);

@@ -3,7 +3,7 @@ import type { LogLevel, StateFinished, StateStarted } from './job.ts';
 import type { Plain } from './plain.ts';
 import type { StateResults } from './result.ts';
 
-/** Why a host gave no answer. */
+/** The reason why a host returned no result. */
 export type HostFailure = {
   readonly kind: ErrorKind;
   readonly code: string;
@@ -21,7 +21,7 @@ export type Fault = {
   readonly excerpt?: string | undefined;
 };
 
-/** What one host's run came to. A failing host is a value, never a throw. */
+/** The result of one host's run. A failing host is a value, never a throw. */
 export type HostResult = {
   readonly id: string;
   readonly fun: string;

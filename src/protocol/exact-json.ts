@@ -52,7 +52,7 @@ export const parseExact = (
     return withoutMarks.call(this, key, complete(key, value));
   });
 
-/** Replaces a value that has a mark by what it stands for. */
+/** Replaces a marked value by the value it encodes. */
 export const completeMarked = (holder: object, key: string): void => {
   const value = (holder as PlainDict)[key];
   setOwn(holder as PlainDict, key, withoutMarks.call(holder, key, value) as Plain);

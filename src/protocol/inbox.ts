@@ -18,7 +18,7 @@ export type Spool = {
   readonly close: () => void;
 };
 
-/** What keeps long messages from filling the memory. */
+/** Limits and storage that keep long messages from filling the memory. */
 export type LongMessages = {
   readonly newSpool: () => Spool;
   /** Frees what a message left behind that took much memory. */
@@ -29,7 +29,7 @@ export type LongMessages = {
 export class Inbox {
   readonly #frames = new FrameDecoder();
   readonly #limits: JsonLimits | undefined;
-  /** What came of a message in several parts: in memory, or in a file. */
+  /** The received parts of a message in several parts: in memory, or in a file. */
   #parts: Uint8Array[] = [];
   readonly #spool: Spool | undefined;
   readonly #long: LongMessages | undefined;

@@ -15,7 +15,7 @@ export type Hello = {
   readonly grains: PlainDict;
 };
 
-/** What a host is told with every job: its minion opts and, when a module needs it, its pillar. */
+/** Options sent with every job: the host's minion opts and, when a module needs it, its pillar. */
 export type HostOpts = PlainDict & { id: string; test: boolean; saltenv: string };
 
 /** Request `call`: one execution function. */
@@ -45,7 +45,7 @@ export type RunParams = {
   readonly chunks: readonly LowChunk[];
   readonly opts: HostOpts;
   readonly pillar?: PlainDict;
-  /** The function the user called, for whoever asks who holds the lock. */
+  /** The function the user called, shown to others that wait for the lock. */
   readonly fun?: string;
   /** Wait for a run that holds the host's lock, instead of refusing; a number: unless that many wait already. */
   readonly queue?: boolean | number;
@@ -57,13 +57,13 @@ export type RunParams = {
   readonly resume?: Resume;
   /** The host takes back what cuts it off; see `GuardParams`. */
   readonly guard?: GuardParams;
-  /** What control found out ahead (`protocol/prefetch.ts`); modules see it as `__context__.__prefetch__`. */
+  /** Data that control fetched ahead (`protocol/prefetch.ts`): `__context__.__prefetch__` in modules. */
   readonly prefetch?: unknown;
 };
 
 /**
- * `aborted`: the run was told to stop before its last state. A job that makes no sense and a
- * host that another run holds (`run-conflict`) are errors of the request.
+ * `aborted`: the run was stopped before its last state. An invalid job and a host locked by another
+ * run (`run-conflict`) are errors of the request.
  */
 export type RunResult = {
   readonly retcode: number;
@@ -83,14 +83,14 @@ export type Restart = {
   readonly message?: string;
   /** Seconds the host may take to come back. */
   readonly wait: number;
-  /** What modules collected in this run and need when it goes on. */
+  /** Data of modules that the rest of the run needs. */
   readonly kept: PlainDict;
 };
 
-/** What a run that goes on after a restart has to know of itself. */
+/** The state of a run that continues after a restart. */
 export type Resume = {
   readonly restart: Restart;
-  /** What the states before came to. */
+  /** The results of the states before the restart. */
   readonly results: StateResults;
   /** Seconds the restart took. */
   readonly took: number;
@@ -121,11 +121,11 @@ export type LogLine = {
   readonly level: LogLevel;
   readonly module: string;
   readonly message: string;
-  /** Where in the artifact the error was thrown that the line tells of. */
+  /** Position in the artifact at which the logged error was thrown. */
   readonly stack?: readonly Position[];
 };
 
-/** What the host may ask control: request methods and their parameters. */
+/** Requests from the host to control: methods and their parameters. */
 export type ControlMethods = {
   /**
    * A `salt://` file. Answered by `FileAnswer`, with content unless the hash is `have`, or

@@ -1,6 +1,6 @@
 import { JsonPieces, type JsonReader } from './json-pieces.ts';
 
-/** What data of a stranger may cost: no more values, no dict with more keys, and none nested deeper. */
+/** Limits for untrusted JSON: number of values, keys per dict, and depth. */
 export type JsonLimits = {
   readonly values: number;
   readonly keys: number;
@@ -14,7 +14,7 @@ const longString = 512 * 1024;
 /** Milliseconds after which other work gets its turn. */
 const turn = 15;
 
-/** Gives way to other work when this has had its time. */
+/** Yields to other work when the time slice is used up. */
 class Turns {
   #began = performance.now();
 
@@ -31,9 +31,9 @@ class Turns {
  *
  * @param bytes UTF-8
  * @param reader `JSON.parse`, or what reads JSON with marks
- * @param limits none for what one's own side sends
+ * @param limits none for data from the own side
  * @returns the value
- * @throws SyntaxError for what is no JSON; {@link TooMuch} for more than the limits allow
+ * @throws SyntaxError for invalid JSON; {@link TooMuch} for more than the limits allow
  */
 export const parseInTurns = async (
   bytes: Buffer,

@@ -16,13 +16,13 @@ export type ManifestModule = {
   /** Where its source is, from the folder of modules it lies in, for messages. */
   readonly path: string;
   /** Evaluates the module. Absent when `broken`. */
-  /** Evaluates the module. One with a top-level `await` gives a promise. */
+  /** Evaluates the module. One with a top-level `await` returns a promise. */
   readonly load?: () =>
     | Readonly<Record<string, unknown>>
     | Promise<Readonly<Record<string, unknown>>>;
   /** Public function names, separated by spaces. */
   readonly functions: string;
-  /** Gives the JSON of `Record<export name, Signature>`. */
+  /** Returns the JSON of `Record<export name, Signature>`. */
   readonly signatures?: () => string;
   readonly contracts?: readonly string[];
   /** Why it was left out. */
@@ -31,7 +31,7 @@ export type ManifestModule = {
   readonly auto?: true;
 };
 
-/** Everything the artifact's entry tells the runtime. */
+/** Everything that the artifact's entry passes to the runtime. */
 export type Manifest = {
   readonly modules: readonly ManifestModule[];
   /** Functions that live on the control node, separated by spaces. */
@@ -40,5 +40,5 @@ export type Manifest = {
   readonly controlSignatures?: string;
 };
 
-/** A function that lives on the control node, as the bundler is told. */
+/** A function that runs on the control node, as the bundler needs it. */
 export type ControlFunction = { readonly name: string; readonly signature?: Signature };

@@ -1,7 +1,7 @@
 import { TsaltError } from './error.ts';
 import type { Position } from './stack.ts';
 
-/** What crosses the wire beside the bytes of contents. */
+/** Messages on the wire, apart from the bytes of contents. */
 export type Message =
   | { t: 'req'; id: number; method: string; params: unknown }
   | { t: 'res'; id: number; value?: unknown; content?: boolean; error?: WireError }
@@ -18,7 +18,7 @@ export type WireError = {
   stack?: readonly Position[];
 };
 
-/** @throws TsaltError `wire-protocol` for what is no message */
+/** @throws TsaltError `wire-protocol` for an invalid message */
 export const readMessage = (said: unknown): Message => {
   if (typeof said !== 'object' || said === null) throw broken('a message that is no object');
   const { t, id, error } = said as Partial<Extract<Message, { t: 'res' }>>;
@@ -29,15 +29,15 @@ export const readMessage = (said: unknown): Message => {
   return said as Message;
 };
 
-/** Numbers of requests also stand in frames of data, where they have four bytes. */
+/** Request ids are also in data frames, where they have four bytes. */
 const isRequestId = (id: unknown): boolean =>
   Number.isInteger(id) && (id as number) > 0 && (id as number) < 2 ** 32;
 
-/** Never by `String()`: an object of the other side may have a `toString` that is no function. */
+/** Never by `String()`: an object of the other side may have a `toString` that is not a function. */
 export const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 
-/** What the other side sent, in short, for a message. */
+/** Shortens a value of the other side for a message. */
 export const shown = (value: unknown): string => textOf(value).slice(0, 60);
 
 /** The other side broke the protocol. */

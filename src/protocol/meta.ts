@@ -17,7 +17,7 @@ export type Param = {
   /** The TypeScript type as written, e.g. `string | string[]`; absent in JavaScript. */
   readonly type?: string;
   readonly optional?: boolean;
-  /** A literal default; `{ code }` when the default is no literal. */
+  /** A literal default; `{ code }` when the default is not a literal. */
   readonly default?: Plain | { readonly code: string };
   readonly doc?: string;
 };
@@ -48,7 +48,7 @@ export type FunctionMeta = {
   readonly doc?: string;
   readonly returns?: string;
   readonly examples?: readonly string[];
-  /** What a state does with arguments that it does not have, where it does not refuse them. */
+  /** How a state treats unknown arguments, where it does not refuse them. */
   readonly unknown?: UnknownArguments;
   readonly line: number;
 };
@@ -59,9 +59,9 @@ export type ModuleMeta = {
   readonly file: string;
   readonly path: string;
   readonly virtualname?: string;
-  /** Names that `__virtual__` may give, where the source tells them. */
+  /** Names that `__virtual__` may return, if the source shows them. */
   readonly virtual?: readonly string[];
-  /** `__virtual__` computes its name: only a host can tell. */
+  /** `__virtual__` computes its name, which is only known on a host. */
   readonly anyName?: true;
   /** It may have functions that only show when it runs: whether one exists is asked on the host. */
   readonly dynamic?: true;
@@ -86,7 +86,7 @@ export type ModuleMeta = {
   readonly sources?: readonly string[];
 };
 
-/** Of a function about whose arguments nothing is known. */
+/** The signature of a function with unknown arguments. */
 export const openSignature: Signature = {
   positional: [],
   rest: { name: 'args' },

@@ -5,7 +5,7 @@ import type { JsonLimits } from './json-in-turns.ts';
 import { broken, type Message, shown, textOf, type WireError } from './message.ts';
 import { type Position, positionsOf, readPositions } from './stack.ts';
 
-/** What a request may bring besides its JSON answer: a stream of bytes. */
+/** A stream of bytes that a request may return in addition to its JSON response. */
 export type Content = AsyncIterable<Uint8Array> | Uint8Array;
 
 /** A handler's answer with bytes: `value` crosses as JSON, then `content` as raw frames. */
@@ -29,14 +29,14 @@ export type PeerOptions = {
   readonly events: Readonly<Record<string, (payload: never) => void>>;
   /** Says more of a request's failure, by where in the artifact it was thrown. */
   readonly explain?: ((error: TsaltError, stack: readonly Position[]) => TsaltError) | undefined;
-  /** What the other side may cost; none for a side that is trusted. */
+  /** Limits for the other side; none if it is trusted. */
   readonly limits?: PeerLimits | undefined;
 };
 
-/** What a stranger at the other end may cost. */
+/** Limits for an untrusted peer. */
 export type PeerLimits = {
   readonly json: JsonLimits;
-  /** What long messages need; without it they wait in memory until they are whole. */
+  /** Storage for long messages; without it they are kept in memory until they are complete. */
   readonly long?: LongMessages;
   /** Requests that are not answered yet, and the bytes in them. */
   readonly requests: number;
@@ -78,7 +78,7 @@ export class Peer {
   /** The other side's requests whose content is on its way, until it is sent or stopped. */
   readonly #streaming = new Set<number>();
   #closed: unknown;
-  /** What was received and takes longer than a turn. */
+  /** The received message that is still being parsed. */
   #working: Promise<void> | undefined;
   /** Resolves when the wire takes more. */
   #blocked: Promise<void> | undefined;
@@ -107,7 +107,7 @@ export class Peer {
         mostBytes,
       });
     });
-    // When the wire breaks, whoever holds the link reports it; an answer that nobody awaits yet
+    // When the wire breaks, the owner of the link reports it; a response that is not awaited yet
     // must not end the whole program.
     answer.catch(() => undefined);
     try {
@@ -284,7 +284,7 @@ export class Peer {
           kind: 'host',
         });
       const value = await handler(params as never, this);
-      // Whoever asks much and reads nothing has no answers piled up here.
+      // Responses are not buffered for a peer that sends requests and does not read.
       while (this.#blocked && !this.#closed) await this.#blocked;
       if (!(value instanceof WithContent)) {
         await this.#send({ t: 'res', id, value: value ?? null });
@@ -368,7 +368,7 @@ const toWire = (error: unknown): WireError => {
 
 const longestMessage = 1024 * 1024;
 
-/** What a module threw has no kind; everything else is the other side's. */
+/** An error from a module has no kind; all other errors are from the other side. */
 const fromWire = ({ code, message, kind, hint }: WireError): TsaltError =>
   new TsaltError(textOf(code), textOf(message), {
     kind: kind === undefined ? 'function' : 'host',

@@ -3,7 +3,7 @@ import { isPlainDict, type Plain, type PlainDict } from './plain.ts';
 import { mergeDicts } from './whole-floats.ts';
 
 /**
- * What control found out before the run, so that a run without changes asks for nothing. It
+ * Data that control fetched before the run, so that a run without changes needs no requests. It
  * reaches the modules as `__context__['__prefetch__']`; everything in it is optional.
  */
 export type Prefetch = {

@@ -2,7 +2,7 @@ import { isPlainDict, type Plain, type PlainDict } from './plain.ts';
 import { fileKey, type RenderRequest, sorted } from './prefetch.ts';
 
 /**
- * What tells one template of a job from the others: the name of its state ('' for the function of
+ * The identity of a template within a job: the name of its state ('' for the function of
  * the job itself), source, engine and variables. Both sides compute it; the host sends nothing of
  * it but the hash, which has no meaning for control unless the job holds such a template.
  */

@@ -1,6 +1,6 @@
 import type { Plain, PlainDict } from './plain.ts';
 
-/** What a state function gives back (spec/state-modules: "Return Data"). */
+/** The return value of a state function (spec/state-modules: "Return Data"). */
 export type StateReturn = {
   name: string;
   changes: PlainDict;

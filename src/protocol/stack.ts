@@ -3,7 +3,7 @@ import { TsaltError } from './error.ts';
 /** Where a frame of a stack is in the artifact's text: line and column, 1-based. */
 export type Position = readonly [line: number, column: number];
 
-/** What the loader on the host puts before the artifact's text, on its first line. */
+/** The text that the loader on the host puts before the artifact, on its first line. */
 export const artifactHead = '(function(require,process,TS){';
 
 /** An artifact's file is named by its hash, wherever it lies. */
@@ -11,8 +11,8 @@ const frame = /[0-9a-f]{64}\.js:(\d+):(\d+)/;
 const mostPositions = 30;
 
 /**
- * The frames of an error that are in the artifact, innermost first. A `TsaltError` tells of the
- * error that caused it. Undefined when there is none.
+ * The frames of an error that are in the artifact, innermost first. For a `TsaltError`, those
+ * of its cause. Undefined when there is none.
  */
 export const positionsOf = (error: unknown): Position[] | undefined => {
   const thrown = error instanceof TsaltError ? error.cause : error;
@@ -26,7 +26,7 @@ export const positionsOf = (error: unknown): Position[] | undefined => {
   return positions.length > 0 ? positions : undefined;
 };
 
-/** What a host says of positions: data of a stranger, so that anything else is left out. */
+/** Reads host-supplied (untrusted) positions; anything else is left out. */
 export const readPositions = (said: unknown): Position[] =>
   Array.isArray(said) ? said.slice(0, mostPositions).filter(isPosition) : [];
 

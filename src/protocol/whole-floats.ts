@@ -1,8 +1,8 @@
 import { type PlainDict, setOwn } from './plain.ts';
 
 /**
- * Floats without a fraction (`1.0`), which JavaScript cannot tell from integers: which items of a
- * list or dict they are is remembered beside it. Where there is none this costs nothing.
+ * Floats without a fraction (`1.0`), which JavaScript does not distinguish from integers. The items
+ * of a list or dict that are such floats are recorded beside it; without any, this costs nothing.
  */
 const kept = new WeakMap<object, Set<string>>();
 let any = false;
@@ -18,13 +18,13 @@ export const markWholeFloat = (container: object, key: string | number): void =>
   else kept.set(container, new Set([String(key)]));
 };
 
-/** Is what stands there now such a float? */
+/** Whether the current value is such a float. */
 export const isWholeFloat = (container: object, key: string | number): boolean =>
   any &&
   kept.get(container)?.has(String(key)) === true &&
   Number.isInteger((container as Readonly<Record<string | number, unknown>>)[key]);
 
-/** What is known of a list or dict holds for a copy of it, too. */
+/** Copies the record of a list or dict to its copy. */
 export const withWholeFloatsOf = <T extends object>(container: object, copy: T): T => {
   if (!any) return copy;
   for (const key of kept.get(container) ?? [])

@@ -4,7 +4,7 @@ import { dataOf, forPeople } from '../result.ts';
 import { nestedFormat } from './nested.ts';
 
 /**
- * Salt's highstate outputter. A return that is no state run is shown as `nested` shows it,
+ * Salt's highstate outputter. A return that is not a state run is shown as by `nested`,
  * unless `--out=highstate` or the function's module asks for it: so does salt-ssh.
  */
 export const highstateFormat: Format = {

@@ -40,7 +40,7 @@ export const jsonFormat: Format = {
   }),
 };
 
-/** JSON whose text is safe to print; an indent of 0 gives one line. */
+/** JSON whose text is safe to print; an indent of 0 returns one line. */
 export const jsonText = (value: unknown, indent = 0): string =>
   safeJson(JSON.stringify(value, null, indent));
 

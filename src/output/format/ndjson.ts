@@ -24,7 +24,7 @@ export const ndjsonOutput = ({ write, complain, logLevel }: OutputRequest): Outp
   },
 });
 
-/** A host whose data is no JSON must not end the run of the others. */
+/** A host whose data is not valid JSON must not end the run of the others. */
 const writeLine = (event: RunEvent, write: (text: string) => void): void => {
   const time = new Date().toISOString();
   try {

@@ -28,7 +28,7 @@ export const valuesFormat: Format = {
       .join('\n'),
 };
 
-/** The hosts that gave no answer, and no others (spec: salt.output.no_return). */
+/** Lists only the hosts that did not respond (spec: salt.output.no_return). */
 export const noReturnFormat: Format = {
   format: (results, { color }) => {
     const { RED, CYAN, ENDC } = palette(color);
