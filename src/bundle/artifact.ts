@@ -40,9 +40,9 @@ export type ArtifactOptions = {
   readonly runtime?: string;
 };
 
-/** What is remembered of a build. */
+/** The recorded facts of a build. */
 type Index = Built & {
-  /** The bundler, and what it was told besides the modules. */
+  /** The bundler and its settings, apart from the modules. */
   readonly made: string;
   /** The modules that were found, and the folders that say whether the same would be found again. */
   readonly found: string;

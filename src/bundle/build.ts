@@ -21,7 +21,7 @@ import { awaitingModule } from './top-level-await.ts';
 import { packTrace } from './trace.ts';
 import { archiveImports, inArchives, openZip } from './zip.ts';
 
-/** What is to be built, and where. */
+/** What to build, and where. */
 export type BuildRequest = {
   readonly root: string;
   readonly dir: string;
@@ -152,7 +152,7 @@ const importsWhatExists = async (
   return (await runEsbuild(root, importsOf(files))).ok;
 };
 
-/** A text by which esbuild reads these files as they are: it only tells what is wrong with them. */
+/** Source text that imports these files, so that esbuild reports their errors. */
 const importsOf = (files: readonly string[]): string =>
   files.map(path => `import ${JSON.stringify(path)};`).join('\n');
 
@@ -184,7 +184,7 @@ const runEsbuild = async (
       outfile: join(root, 'artifact.js'),
       sourcemap: 'external',
       sourcesContent: false,
-      // Without scopes of their own modules are only checked; a top-level await is no fault then.
+      // Without scopes of their own modules are only checked; a top-level await is not an error then.
       format: own.size > 0 ? 'cjs' : 'esm',
       platform: 'node',
       target: 'node18',
@@ -283,7 +283,7 @@ const ownScopes = (own: ReadonlySet<string>): esbuild.Plugin => ({
       try {
         const code = await toCommonJs(await readFile(path, 'utf8'), {
           loader: /\.m?ts$/.test(path) ? 'ts' : 'js',
-          // What bundles next reads a source's name as a URL.
+          // The next bundling step reads a source's name as a URL.
           sourcefile: pathToFileURL(path).href,
           format: 'cjs',
           target: 'node18',

@@ -6,7 +6,7 @@ import type { Binding, Source, Sources } from './source.ts';
 import { type DocComment, docOf, parseDocComment } from './tsdoc.ts';
 import { virtualNames } from './virtual-names.ts';
 
-/** A module as its source tells, with what the loader must know besides. */
+/** The description of a module from its source, with further data for the loader. */
 export type Described = {
   readonly meta: ModuleMeta;
   /** Names that `__virtual__` may return. */

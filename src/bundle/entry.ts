@@ -3,7 +3,7 @@ import type { FunctionMeta, ModuleKind, Param, Signature } from '../protocol/met
 import type { Described } from './describe.ts';
 import { type ModuleFolder, placeIn, reasonIn } from './place.ts';
 
-/** What a bundle is for: the hosts, or the control node itself. */
+/** The target of a bundle: the hosts, or the control node itself. */
 export type Goal = 'host' | 'control';
 
 /** Kinds of modules by where they run. */

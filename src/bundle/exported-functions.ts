@@ -1,14 +1,14 @@
 import type { Comments, Expression, FunctionNode, Source, Sources } from './source.ts';
 import { docOf } from './tsdoc.ts';
 
-/** A function, the file it stands in and the comments that document it. */
+/** A function, its file and the comments that document it. */
 export type FoundFunction = {
   readonly source: Source;
   readonly node: FunctionNode;
   readonly comments: Comments;
 };
 
-/** Functions a file exports by the names it gives them, re-exports followed. */
+/** Functions that a file exports, by exported name, re-exports followed. */
 export const exportedFunctions = (
   sources: Sources,
   source: Source,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, type Stats, statSync } from 'node:fs';
 
-/** What a build read, so that a later run sees by a few stats that nothing changed. */
+/** The metadata of a file that a build read, so that a later run detects changes by a few stats. */
 export type InputStamp = {
   readonly path: string;
   readonly stat: string;

@@ -35,8 +35,8 @@ const packageName = (folder: string): unknown => {
 };
 
 /**
- * What tells one version of this bundler from another: its own files. One file when installed,
- * the files of this room when run from sources.
+ * Identifies a version of this bundler by its own files: one file when installed, the files of this
+ * folder when run from sources.
  */
 export const bundlerStamp = (from: string = import.meta.url): string => {
   const own = fileURLToPath(from);

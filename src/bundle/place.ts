@@ -7,7 +7,7 @@ export type ModuleFolder = { readonly path: string; readonly name: string };
 export const placeIn = ({ path, name }: ModuleFolder, file: string): string =>
   posix.join(name, relative(path, file).replaceAll(sep, '/'));
 
-/** Why a module was left out, with its place at the end as hosts are told of it. */
+/** The reason why a module was left out, with the location in the form that hosts get. */
 export const reasonIn = (folder: ModuleFolder, reason: string): string =>
   reason.replace(
     / \((\/.*?)((?::\d+:\d+)?)\)$/,
@@ -31,5 +31,5 @@ export const withoutFolders = (text: string): { text: string; cuts: Cut[] } => {
   return { text: short, cuts };
 };
 
-/** What was taken out of a text: from which offset of the text as it was, how many characters. */
+/** A part that was cut out of a text: its offset in the original text, and its length. */
 export type Cut = { readonly at: number; readonly length: number };

@@ -79,7 +79,7 @@ export const takePrebuilt = async (
   return { sha256: index.sha256, size: index.size, inputs, absent: [] };
 };
 
-/** What the build knew of the built-in modules, as the text of a file of `describeAll`. */
+/** The build's description of the built-in modules, as the text of a file of `describeAll`. */
 export const prebuiltDescriptions = (root: string): string | undefined => {
   const text = readIndex(root) && read(prebuiltFiles(root).described);
   return text && inFolder(root, text.toString());

@@ -29,7 +29,7 @@ const shiftsOf = (text: string, cuts: readonly Cut[]): Shift[] => {
 
 /**
  * Places positions in an artifact's text by that file, which is read when first asked. Without
- * the file there is no place: that a fault cannot be placed is no fault of its own.
+ * the file no position is returned, which is not treated as an error.
  */
 export const openTrace = (root: string, path: string): Artifact['trace'] => {
   const kept = read(path);

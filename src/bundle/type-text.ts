@@ -62,7 +62,7 @@ const slice = (source: Source, node: { start?: number | null; end?: number | nul
     .replace(/\s+/g, ' ')
     .trim();
 
-/** The named members of an object type; undefined when it is none or cannot be found. */
+/** The named members of an object type; undefined when it is not one or cannot be found. */
 export const memberTypes = (
   sources: Sources,
   source: Source,

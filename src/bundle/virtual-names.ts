@@ -37,7 +37,7 @@ const constantNamed = (source: Source, node: Expression): unknown => {
   return binding?.kind === 'value' ? literal(binding.node) : undefined;
 };
 
-/** `[false, reason]` and conditions are no names; a sum may be one. */
+/** `[false, reason]` and conditions are not names; a sum may be one. */
 const isVerdict = (node: Expression): boolean =>
   node.type === 'BinaryExpression'
     ? node.operator !== '+'

@@ -30,7 +30,7 @@ export class IdDeclaration implements Marked {
   readonly id: DataKey;
   readonly written: Data;
   readonly origin: Origin;
-  /** Its first state; null when it has none, undefined when what is written is no mapping. */
+  /** Its first state; null when it has none, undefined when it is not a mapping. */
   first: StateDeclaration | null | undefined;
   /** The last requisite statement that was checked: Salt looks there for pairs. */
   checked: readonly Data[] | undefined;
@@ -47,7 +47,7 @@ export class IdDeclaration implements Marked {
     return this.origin.sls ?? null;
   }
 
-  /** Its states in order; none when what is written is no mapping. */
+  /** Its states in order; empty when it is not a mapping. */
   states(): StateDeclaration[] {
     const states: StateDeclaration[] = [];
     for (let state = this.first; state; state = state.next) states.push(state);

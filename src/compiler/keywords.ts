@@ -15,7 +15,7 @@ export const requisiteInKeywords: ReadonlySet<unknown> = new Set([
   'prereq_in',
 ]);
 
-/** What `use` never copies. */
+/** Arguments that `use` never copies. */
 export const notUsed: ReadonlySet<unknown> = new Set([
   ...requisiteInKeywords,
   'require',

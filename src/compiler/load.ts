@@ -21,7 +21,7 @@ export type LoadedSls = {
   readonly file: string | undefined;
   /** Where the data's positions are in the templates. */
   readonly trace?: Trace | undefined;
-  /** What the file rendered to, without `include`; undefined when it did not or is empty. */
+  /** The rendered data without `include`; undefined when rendering failed or returned nothing. */
   readonly data: Data | undefined;
   /** Found while rendering: no such file, no valid template. */
   readonly problems: readonly Problem[];
@@ -64,7 +64,7 @@ export const loadSls = async ({ matches, loader }: LoadOptions): Promise<SlsTree
   return roots;
 };
 
-/** A tree whose root is no file of the roots (`state.template`); what it includes is. */
+/** A tree whose root is not a file of the roots (`state.template`); included files are. */
 export const loadRendered = async (rendered: RenderedSls, loader: SlsLoader): Promise<SlsTree> => {
   const { sls, saltenv } = rendered;
   const session = newSession(loader, new Map([[saltenv, []]]));
@@ -175,7 +175,7 @@ const withIncludes = async (
   return { ...base, data, includeProblems: [], includes };
 };
 
-/** What Salt adds when it tries to merge a list or a text. */
+/** The further error that Salt reports when it tries to merge a list or a string. */
 const unusable = (data: Data, file: string): Problem[] =>
   Array.isArray(data) || typeof data === 'string'
     ? [problem(`Error when rendering state with contents: ${pyStr(data)}`, { file })]

@@ -45,7 +45,7 @@ export class Lookup {
     return this.#byName.get(name);
   }
 
-  /** Tells that arguments of a state were added or replaced. */
+  /** Records that arguments of a state were added or replaced. */
   changed(id: DataKey, state: string): void {
     if (this.#byState) addTo(this.#byState, state, id);
     const index = this.#byArgument.get(state);

@@ -9,7 +9,7 @@ import { copyOf, placeOf, setFile } from './place.ts';
 import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
 
-/** What one SLS declares, and the parts of what it includes. */
+/** The declarations of one SLS, and the parts of its includes. */
 export type Part = {
   /** In order of definition. */
   readonly ids: IdDeclaration[];

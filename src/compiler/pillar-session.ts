@@ -19,7 +19,7 @@ type PillarOptions = {
   readonly extFirst: boolean;
 };
 
-/** One configured `ext_pillar` source: gives data from the pillar so far. */
+/** One configured `ext_pillar` source: returns data from the pillar so far. */
 export type ExtPillar = {
   readonly name: string;
   readonly fetch: (pillar: Dict) => Promise<Data>;

@@ -12,7 +12,7 @@ import { placeOf, setFile } from './place.ts';
 import type { Problem } from './problem.ts';
 import { problem, problemOf } from './problem.ts';
 
-/** The pillar of the SLS that the top file gives the host, and of what they include. */
+/** The pillar of the SLS that the top file assigns to the host, and of their includes. */
 export const renderPillar = async (
   session: Session,
   matches: Map<string, string[]>,
@@ -125,7 +125,7 @@ const renderOrReport = async (
     const message = options.safeRenderError
       ? `Rendering SLS '${sls}' failed. Please see master log for details.`
       : `Rendering SLS '${sls}' failed, render error:\n${error.message}`;
-    // The details go to whoever runs this, never into the pillar that the host sees.
+    // The details are shown to the user, but not put into the pillar that the host sees.
     problems.push({
       ...problemOf(error),
       message,

@@ -16,7 +16,7 @@ const topEnvs = (session: Session): readonly string[] => {
   const { envs, options } = session;
   const { pillarenv, saltenv, merge } = options;
   if (pillarenv) return isEnv(session, pillarenv) ? [pillarenv] : [];
-  // What `base` says of a target is the last word.
+  // The entry of `base` for a target takes precedence.
   const all = [...envs.filter(env => env !== 'base' && env !== '__env__'), 'base'];
   return merge.strategy === 'none' ? all.filter(env => env === (saltenv || 'base')) : all;
 };
@@ -131,7 +131,7 @@ const ignore = ({ ignored }: Session, env: string, items: readonly Data[]): void
   ignored.set(env, names);
 };
 
-/** The SLS that the top file gives the host, by environment. */
+/** The SLS that the top file assigns to the host, by environment. */
 export const pillarMatches = (
   session: Session,
   top: PillarTop,

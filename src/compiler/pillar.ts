@@ -70,11 +70,11 @@ export const pillarFailure = (
 
 const failures = new WeakMap<TsaltError, CompiledPillar>();
 
-/** The same for the user, with causes and excerpts. */
+/** The message of a broken pillar for the user, with causes and excerpts. */
 export const pillarMessage = (problems: readonly Problem[]): string =>
   [introduction, ...problems.map(explained)].join('\n');
 
-/** What lies behind a `pillarFailure`; undefined for any other error. */
+/** The compiled pillar of a `pillarFailure`; undefined for any other error. */
 export const brokenPillar = (error: unknown): CompiledPillar | undefined =>
   error instanceof TsaltError ? failures.get(error) : undefined;
 

@@ -10,7 +10,7 @@ export type Problem = {
   /** The same for people, where Salt's text repeats what travels beside it. */
   readonly sentence?: string | undefined;
   readonly at?: Place | undefined;
-  /** What was expected, one sentence. */
+  /** The expected form, in one sentence. */
   readonly hint?: string | undefined;
   /** The lines around the fault, ready to print. */
   readonly excerpt?: string | undefined;

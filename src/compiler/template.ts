@@ -8,7 +8,7 @@ import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
 
 /**
- * High data of a single template that is no SLS: nothing includes it, its states belong to no
+ * High data of a single template that is not an SLS: nothing includes it, its states belong to no
  * SLS and have no order numbers. (salt.state.State.render_template)
  */
 export const templateHigh = (

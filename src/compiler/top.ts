@@ -242,7 +242,7 @@ const verifyEnv = (top: Dict, env: DataKey, targets: Data): Problem[] => {
 };
 
 /**
- * The SLS that top data gives this host, by environment, in order, doubles included.
+ * The SLS that top data assigns to this host, by environment, in order, duplicates included.
  * (salt.state.BaseHighState.top_matches)
  */
 export const topMatches = (

@@ -19,7 +19,7 @@ export type SlsLoader = {
   readonly folders?: (saltenv: string) => readonly SlsFolder[];
   /** Names of all SLS of an environment, dotted. */
   readonly list: (saltenv: string) => Promise<readonly string[]>;
-  /** Renders one SLS; undefined when there is no such file. Throws `TsaltError` when it does not render. */
+  /** Renders one SLS; undefined when the file does not exist. Throws `TsaltError` when it does not render. */
   readonly render: (
     saltenv: string,
     sls: string,

@@ -13,10 +13,10 @@ const marks = stamp<TaintMarks>();
 /** Notes what a host chose in a collection. */
 export const setTaintMarks = marks.put;
 
-/** What a host chose in a collection; `undefined` where that is nothing. */
+/** The host-supplied parts of a collection; `undefined` when there are none. */
 export const taintMarks = (collection: object): TaintMarks | undefined => marks.of(collection);
 
-/** Gives a copy the marks of the original. */
+/** Copies the marks of the original to a copy. */
 export const copyTaintMarks = (from: object, to: object): void => {
   const known = marks.of(from);
   if (known) marks.put(to, known);

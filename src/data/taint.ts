@@ -59,7 +59,7 @@ export const firstBehind = (ranges: readonly TaintRange[], offset: number): numb
   return low;
 };
 
-/** The ranges of `text.slice(start, end)`. What is cut through is no whole value any more. */
+/** The ranges of `text.slice(start, end)`. A range that is cut through is not a whole value any more. */
 export const cutRanges = (
   ranges: readonly TaintRange[],
   start: number,

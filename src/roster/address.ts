@@ -1,4 +1,4 @@
-/** Ids stand in file names, targets and messages: letters, digits and `. _ - @ : +`. */
+/** Ids are used in file names, targets and messages: letters, digits and `. _ - @ : +`. */
 export const isId = (id: string): boolean =>
   id.length <= longestId && /^[\p{L}\p{N}_:][\p{L}\p{N}\p{M}._@:+-]*$/u.test(id);
 

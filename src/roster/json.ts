@@ -2,7 +2,7 @@ import { type Data, toData } from '../data/values/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { Plain } from '../protocol/plain.ts';
 
-/** JSON that a roster gave. Throws `roster-json` naming the source. */
+/** Parses JSON from a roster. Throws `roster-json` naming the source. */
 export const parseJson = (text: string, source: string): Data => {
   try {
     return toData(JSON.parse(text) as Plain);

@@ -12,7 +12,7 @@ export type RosterRequest = {
   /** Sources in order; an empty backend is found out by looking at the source. */
   readonly sources: readonly { readonly backend: string; readonly source: string }[];
   readonly defaults: Dict;
-  /** The file the defaults stand in, for messages. */
+  /** The file with the defaults, for messages. */
   readonly defaultsFile: string;
   /** Further defaults, which go before those: what the command line has, by its arguments. */
   readonly given?: readonly Layer[];

@@ -20,9 +20,9 @@ export type Program = {
 };
 
 /**
- * Runs a program that knows hosts and gives what it printed.
+ * Runs a program that lists hosts and returns its output.
  *
- * @throws TsaltError `roster-program` with its exit code and last line of complaint
+ * @throws TsaltError `roster-program` with its exit code and the last line of its error output
  */
 export const runProgram = (program: Program): Promise<string> =>
   new Promise((resolve, reject) => {

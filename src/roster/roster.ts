@@ -17,10 +17,10 @@ export type Entry = {
 /** A state is made by programs alone; an inventory is written by people too. */
 export type Outside = 'state' | 'inventory';
 
-/** Roster keys and the file they stand in: an entry's own, or the defaults. */
+/** Roster keys and their file: an entry's own, or the defaults. */
 export type Layer = { readonly dict: Dict; readonly file: string; readonly outside?: Outside };
 
-/** What one backend found. */
+/** The result of one backend. */
 export type Found = {
   readonly entries: readonly Entry[];
   /** Groups of ids by name: nodegroups that the inventory brings along. */

@@ -34,14 +34,14 @@ const questions = {
 export class SecretStore {
   readonly #reader: SecretReader;
   readonly #known = new Map<Dict, Promise<Secret>>();
-  /** What was read of file descriptors: a pipe gives it only once. */
+  /** Secrets read from file descriptors: a pipe can be read only once. */
   readonly #descriptors = new Map<number, Secret>();
 
   constructor(reader: SecretReader) {
     this.#reader = reader;
   }
 
-  /** Gives the host with its secrets. Throws `roster-secret-…` naming the place, never the value. */
+  /** Returns the host with its secrets. Throws `roster-secret-…` naming the place, never the value. */
   async fill(
     host: Host,
     secrets: Partial<Record<SecretKey, SecretSource>> | undefined,

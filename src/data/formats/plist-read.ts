@@ -15,7 +15,7 @@ export const parsePlist = (text: string): Data => {
   return value;
 };
 
-/** As deep as YAML may nest here. */
+/** The same limit as for nested YAML. */
 const maxDepth = 500;
 
 type Tag = { readonly name: string; readonly kind: 'open' | 'close' | 'empty' };

@@ -29,7 +29,7 @@ export type YamlDumpOptions = {
   readonly explicitStart?: boolean | undefined;
 };
 
-/** Stands for what Salt's dumper cannot represent: it writes `NULL`. */
+/** A value that Salt's dumper cannot represent: it writes `NULL`. */
 export const unrepresentable = new Float(Number.NaN);
 
 /**
@@ -193,7 +193,7 @@ class Dumper {
     else this.#out.double(text, !simpleKey);
   }
 
-  /** Goes one level in; gives the level to come back to. */
+  /** Enters a level; returns the level to restore. */
   #deeper(flow: boolean): number {
     const { indent } = this.#out;
     this.#out.indent = indent < 0 ? (flow ? this.#step : 0) : indent + this.#step;

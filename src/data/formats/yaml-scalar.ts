@@ -11,7 +11,7 @@ export type Analysis = {
   readonly implicit: boolean;
 };
 
-/** What is written as escapes besides control characters. */
+/** The characters written as escapes, in addition to control characters. */
 export type Escapes = 'ascii' | 'marks' | undefined;
 
 const marks = new RegExp(`[${bidiMarks}]`);

@@ -3,7 +3,7 @@ import { setOwn } from '../../protocol/plain.ts';
 import { nearest } from '../nearest.ts';
 import { checkType } from './check-type.ts';
 
-/** What does not fit, by argument. */
+/** The errors of a call, by argument. */
 type BindProblems = {
   readonly missing: readonly string[];
   readonly unknown: readonly string[];

@@ -8,7 +8,7 @@ import type {
 import type { Plain, PlainDict } from '../../protocol/plain.ts';
 import { fnmatch } from '../python/glob.ts';
 
-/** The name a module is called by, as far as its source tells. */
+/** The name of a module, as far as its source shows it. */
 export const moduleName = (module: ModuleMeta): string => module.virtualname ?? module.file;
 
 /** Functions of a kind by full name, sorted; several modules of one virtual name are one. */
@@ -48,7 +48,7 @@ export const docs = (
   return found;
 };
 
-/** `sys.argspec` and `sys.state_argspec`, in the form Salt gives them. */
+/** `sys.argspec` and `sys.state_argspec`, in Salt's form. */
 export const argspecs = (
   modules: readonly ModuleMeta[],
   kind: 'exec' | 'state',

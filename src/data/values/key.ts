@@ -1,6 +1,6 @@
 import { type DataKey, type Dict, Float } from './value.ts';
 
-/** What a key that is no string looks up by: to Python `1`, `1.0` and `True` are one key. */
+/** The identity of a key: to Python `1`, `1.0` and `True` are one key. */
 export const keyIdentity = (key: DataKey): unknown => {
   if (typeof key === 'string' || key === null) return key;
   if (typeof key === 'boolean') return Number(key);

@@ -83,7 +83,7 @@ export const keyPosition = (node: object, key: unknown): Position | undefined =>
 export const nodePosition = (node: unknown): Position | undefined =>
   typeof node === 'object' && node !== null ? places.of(node)?.node : undefined;
 
-/** Gives a copy of a node the places of the original, and its taint. */
+/** Copies the positions and the taint of a node to its copy. */
 export const copyPositions = (from: object, to: object): void => {
   const known = places.of(from);
   if (known) places.put(to, known);

@@ -3,7 +3,7 @@ import type { Plain, PlainDict } from '../../protocol/plain.ts';
 import { keyPosition } from './position.ts';
 import { type Data, type Dict, Float, isDict, toPlain, toPlainDict } from './value.ts';
 
-/** What a value should be: the words for the user, and the value as we use it or `undefined`. */
+/** An expected kind of value: its name for the user, and a reader that returns `undefined` on mismatch. */
 export type Kind<T> = { readonly expected: string; readonly read: (value: Data) => T | undefined };
 
 export const text: Kind<string> = {

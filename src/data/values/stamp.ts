@@ -1,13 +1,13 @@
 /**
  * A note on objects that others cannot see: a private field, which costs a fraction of an entry
- * in a WeakMap. `of` gives it back, `put` sets it.
+ * in a WeakMap. `of` returns it, `put` sets it.
  */
 export type Stamp<Note> = {
   readonly of: (target: object) => Note | undefined;
   readonly put: (target: object, note: Note) => void;
 };
 
-/** A constructor that gives back what it is given: a class over it adds its fields to that. */
+/** A constructor that returns its argument: a class over it adds its fields to that. */
 class Given {
   constructor(target: object) {
     // biome-ignore lint/correctness/noConstructorReturn: JavaScript's way to add private fields to another's object.

@@ -1,7 +1,7 @@
 import { findKey } from './key.ts';
 import { type Data, type DataKey, type Dict, Float, isDict } from './value.ts';
 
-/** Stands for "nothing there", which is not the same as null. */
+/** Marks a missing value, which differs from null. */
 export const missing: unique symbol = Symbol('missing');
 
 /**

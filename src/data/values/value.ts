@@ -67,7 +67,7 @@ export const toPlain = (value: Data): Plain => {
   return list;
 };
 
-/** A float that a number alone would not tell from an integer. */
+/** A float that a plain number could not distinguish from an integer. */
 export const isWhole = (value: Data): value is Float =>
   value instanceof Float && Number.isInteger(value.value);
 

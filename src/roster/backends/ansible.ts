@@ -9,7 +9,7 @@ import { readInventory } from './inventory-source.ts';
 import { hostVariables } from './inventory-variables.ts';
 
 /**
- * An Ansible inventory. Groups become nodegroups; variables that are no connection settings
+ * An Ansible inventory. Groups become nodegroups; variables that are not connection settings
  * become `minion_opts`, as Salt's `ansible` roster does it.
  */
 export const ansible = async (

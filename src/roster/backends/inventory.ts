@@ -50,7 +50,7 @@ export type Group = {
 };
 
 /**
- * `web[01:03].x` and `db-[a:c]` as the names they stand for.
+ * `web[01:03].x` and `db-[a:c]` as the names they expand to.
  * @throws TsaltError `roster-range` for more than an inventory can mean
  */
 export const expandRange = (pattern: string, at?: Place): string[] => {
