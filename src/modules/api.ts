@@ -10,10 +10,12 @@ import type { StateResults } from '../protocol/result.ts';
 import type { Position } from '../protocol/stack.ts';
 import { asView, dataView, view as viewOf } from '../protocol/views.ts';
 import { deepDiff } from './_shared/states/deep-diff.ts';
+import { type Ensure, ensureWith } from './ensure.ts';
 
 export type { LowChunk } from '../protocol/low.ts';
 export type { Plain, PlainDict } from '../protocol/plain.ts';
 export type { StateReturn } from '../protocol/result.ts';
+export type { EnsureSteps, PlannedChange } from './ensure.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what a module returns is that module's matter
 type Any = any;
@@ -204,6 +206,30 @@ export class CommandExecutionError extends SaltError {
 export class SaltInvocationError extends SaltError {
   override readonly name = 'SaltInvocationError';
 }
+
+/**
+ * Brings one thing into a desired state: reads it, plans the change, answers test mode, applies the
+ * change and verifies it. A CommandExecutionError or SaltInvocationError of any step fails the state
+ * with its message.
+ *
+ * @param name the name of the state
+ * @param steps how to read, plan, apply, and optionally verify
+ * @returns the return of the state
+ * @example
+ * export const present = (name: string, { value }: { value: string }) =>
+ *   ensure(name, {
+ *     read: () => __salt__['thing.get'](name),
+ *     plan: old => old === value
+ *       ? `${name} is already ${value}`
+ *       : { would: `${name} would be set`, done: `${name} was set`, changes: { old, new: value } },
+ *     apply: () => __salt__['thing.set'](name, value),
+ *   });
+ */
+export const ensure: Ensure = ensureWith(
+  () => __opts__.test,
+  (error): error is Error =>
+    error instanceof CommandExecutionError || error instanceof SaltInvocationError,
+);
 
 /** Marks trailing keyword arguments beyond doubt: `__salt__['x.y']('a', kwargs({ b: 1 }))`. */
 export const kwargs = (values: { readonly [name: string]: unknown }): Kwargs => new Kwargs(values);

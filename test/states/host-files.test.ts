@@ -327,8 +327,10 @@ test('alias.present changes one alias and leaves comments and other lines alone'
   });
   await runThreeTimes(runner, { title: '', fun: 'alias.absent', name: 'root', args: [] });
   expect(host.file('aliases')).toBe('# mail\npostmaster: root\nnew: root\n');
-  await expect(here.state('alias.present', 'root', 'x\nroot: |evil')).rejects.toThrow(
-    'on one line',
-  );
+  expect(await here.state('alias.present', 'root', 'x\nroot: |evil')).toMatchObject({
+    result: false,
+    comment: expect.stringContaining('on one line'),
+  });
+  expect(host.file('aliases')).not.toContain('evil');
   here.remove();
 });

@@ -3,7 +3,7 @@
 import { hasFunction, salt } from '../../_shared/states/call.ts';
 import { failOnError } from '../../_shared/states/fail-on-error.ts';
 import { changed, unchanged, would } from '../../_shared/states/returns.ts';
-import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
+import { __opts__, ensure, type PlainDict, type StateReturn } from '../../api.ts';
 import { profileMode } from '../apparmor-profiles.ts';
 
 export const __virtual__ = (): true | [false, string] =>
@@ -25,22 +25,29 @@ export const __virtual__ = (): true | [false, string] =>
  *     - watch:
  *       - file: /etc/apparmor.d/usr.sbin.app
  */
-export const profile = async (name: string, mode = 'enforce'): Promise<StateReturn> =>
-  failOnError(name, async () => {
-    const wanted = profileMode(mode);
-    const { boot, now }: { boot: string; now: string | null } = await salt('apparmor.mode')(name);
-    const changes: PlainDict = {
-      ...(boot === wanted ? {} : { boot: { old: boot, new: wanted } }),
-      ...(now === null || now === wanted ? {} : { now: { old: now, new: wanted } }),
-    };
-    const where = now === null ? ' at boot: the kernel has AppArmor not enabled' : '';
-    if (Object.keys(changes).length === 0)
-      return unchanged(name, `${name} is in mode ${wanted}${where}`);
-    if (__opts__.test)
-      return would(name, `${name} would be set to mode ${wanted}${where}`, changes);
-    await salt('apparmor.set_mode')(name, wanted);
-    return changed(name, `${name} was set to mode ${wanted}${where}`, changes);
+export const profile = async (name: string, mode = 'enforce'): Promise<StateReturn> => {
+  const wanted = (): string => profileMode(mode);
+  return ensure<Modes>(name, {
+    read: () => salt('apparmor.mode')(name),
+    plan: ({ boot, now }) => {
+      const changes: PlainDict = {
+        ...(boot === wanted() ? {} : { boot: { old: boot, new: wanted() } }),
+        ...(now === null || now === wanted() ? {} : { now: { old: now, new: wanted() } }),
+      };
+      const where = now === null ? ' at boot: the kernel has AppArmor not enabled' : '';
+      if (Object.keys(changes).length === 0) return `${name} is in mode ${wanted()}${where}`;
+      return {
+        would: `${name} would be set to mode ${wanted()}${where}`,
+        done: `${name} was set to mode ${wanted()}${where}`,
+        changes,
+      };
+    },
+    apply: async () => void (await salt('apparmor.set_mode')(name, wanted())),
   });
+};
+
+/** The modes of a profile; `now` is null where the kernel has AppArmor not enabled. */
+type Modes = { readonly boot: string; readonly now: string | null };
 
 /**
  * Reloads the profiles after a watched state changed.

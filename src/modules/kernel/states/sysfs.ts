@@ -5,9 +5,7 @@
  */
 import { isPlainDict } from '../../../protocol/plain.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
-import { failOnError } from '../../_shared/states/fail-on-error.ts';
-import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
-import { __opts__, type Plain, type StateReturn } from '../../api.ts';
+import { ensure, type Plain, type StateReturn } from '../../api.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('sysfs.write') || [false, 'there is no /sys here.'];
@@ -28,15 +26,20 @@ export const present = async (
   value: Plain,
   { config: _config = null }: { config?: string | null } = {},
 ): Promise<StateReturn> =>
-  failOnError(name, async () => {
-    const found: Plain = await salt('sysfs.read')(name);
-    if (found === false) return failed(name, `SysFS attribute ${name} doesn't exist.`);
-    if (isPlainDict(found)) return failed(name, `${name} is not a SysFS attribute.`);
-    const current = String(found).replace(/^.*\[|\].*$/g, '');
-    if (current === String(value))
-      return unchanged(name, `SysFS attribute ${name} is already set.`);
-    if (__opts__.test) return would(name, `SysFS attribute ${name} set to be changed.`);
-    if (!(await salt('sysfs.write')(name, value)))
-      return failed(name, `Failed to set ${name} to ${value}`);
-    return changed(name, `Updated SysFS attribute ${name} to ${value}`, { [name]: value });
+  ensure<Plain>(name, {
+    read: () => salt('sysfs.read')(name),
+    plan: found => {
+      if (found === false) return { impossible: `SysFS attribute ${name} doesn't exist.` };
+      if (isPlainDict(found)) return { impossible: `${name} is not a SysFS attribute.` };
+      const current = String(found).replace(/^.*\[|\].*$/g, '');
+      if (current === String(value)) return `SysFS attribute ${name} is already set.`;
+      return {
+        would: `SysFS attribute ${name} set to be changed.`,
+        done: `Updated SysFS attribute ${name} to ${value}`,
+        failed: `Failed to set ${name} to ${value}`,
+        changes: { [name]: value },
+        preview: {},
+      };
+    },
+    apply: () => salt('sysfs.write')(name, value),
   });

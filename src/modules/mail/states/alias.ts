@@ -1,7 +1,7 @@
 /** Manages mail aliases in `/etc/aliases` or the file of the option `aliases.file`. */
 
-import { newReturn } from '../../_shared/states/returns.ts';
-import { __opts__, __salt__, type StateReturn } from '../../api.ts';
+import { salt } from '../../_shared/states/call.ts';
+import { ensure, type StateReturn } from '../../api.ts';
 
 /**
  * Sends a local user's mail elsewhere.
@@ -15,14 +15,20 @@ import { __opts__, __salt__, type StateReturn } from '../../api.ts';
  *     - target: ops@example.com
  */
 export const present = async (name: string, target: string | string[]): Promise<StateReturn> => {
-  const ret = newReturn(name);
   const shown = [target].flat().join(', ');
-  if (await __salt__['aliases.has_target']?.(name, target))
-    return { ...ret, comment: `Alias ${name} already present` };
-  if (__opts__.test)
-    return { ...ret, result: null, comment: `Alias ${name} -> ${shown} is set to be added` };
-  await __salt__['aliases.set_target']?.(name, target);
-  return { ...ret, changes: { alias: name }, comment: `Set email alias ${name} -> ${shown}` };
+  return ensure(name, {
+    read: () => salt('aliases.has_target')(name, target),
+    plan: hasTarget =>
+      hasTarget
+        ? `Alias ${name} already present`
+        : {
+            would: `Alias ${name} -> ${shown} is set to be added`,
+            done: `Set email alias ${name} -> ${shown}`,
+            changes: { alias: name },
+            preview: {},
+          },
+    apply: () => salt('aliases.set_target')(name, target),
+  });
 };
 
 /**
@@ -34,11 +40,17 @@ export const present = async (name: string, target: string | string[]): Promise<
  * old:
  *   alias.absent: []
  */
-export const absent = async (name: string): Promise<StateReturn> => {
-  const ret = newReturn(name);
-  if (!(await __salt__['aliases.get_target']?.(name)))
-    return { ...ret, comment: `Alias ${name} already absent` };
-  if (__opts__.test) return { ...ret, result: null, comment: `Alias ${name} is set to be removed` };
-  await __salt__['aliases.rm_alias']?.(name);
-  return { ...ret, changes: { alias: name }, comment: `Removed alias ${name}` };
-};
+export const absent = async (name: string): Promise<StateReturn> =>
+  ensure(name, {
+    read: () => salt('aliases.get_target')(name),
+    plan: target =>
+      target
+        ? {
+            would: `Alias ${name} is set to be removed`,
+            done: `Removed alias ${name}`,
+            changes: { alias: name },
+            preview: {},
+          }
+        : `Alias ${name} already absent`,
+    apply: () => salt('aliases.rm_alias')(name),
+  });

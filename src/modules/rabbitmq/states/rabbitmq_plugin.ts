@@ -1,9 +1,7 @@
 /** Plugins of RabbitMQ. */
 
 import { salt } from '../../_shared/states/call.ts';
-import { failOnError } from '../../_shared/states/fail-on-error.ts';
-import { changed, unchanged, would } from '../../_shared/states/returns.ts';
-import { __opts__, type StateReturn } from '../../api.ts';
+import { ensure, type StateReturn } from '../../api.ts';
 import { rabbitmqHere } from '../rabbitmq-run.ts';
 
 export const __virtual__ = rabbitmqHere;
@@ -20,14 +18,7 @@ type RunAs = { runas?: string | null };
  *   rabbitmq_plugin.enabled
  */
 export const enabled = async (name: string, { runas = null }: RunAs = {}): Promise<StateReturn> =>
-  failOnError(name, async () => {
-    if (await salt('rabbitmq.plugin_is_enabled')(name, { runas }))
-      return unchanged(name, `Plugin '${name}' is already enabled.`);
-    const changes = { old: '', new: name };
-    if (__opts__.test) return would(name, `Plugin '${name}' is set to be enabled.`, changes);
-    await salt('rabbitmq.enable_plugin')(name, { runas });
-    return changed(name, `Plugin '${name}' was enabled.`, changes);
-  });
+  ensurePlugin(name, true, runas);
 
 /**
  * A plugin of RabbitMQ is disabled.
@@ -39,11 +30,24 @@ export const enabled = async (name: string, { runas = null }: RunAs = {}): Promi
  *   rabbitmq_plugin.disabled
  */
 export const disabled = async (name: string, { runas = null }: RunAs = {}): Promise<StateReturn> =>
-  failOnError(name, async () => {
-    if (!(await salt('rabbitmq.plugin_is_enabled')(name, { runas })))
-      return unchanged(name, `Plugin '${name}' is already disabled.`);
-    const changes = { old: name, new: '' };
-    if (__opts__.test) return would(name, `Plugin '${name}' is set to be disabled.`, changes);
-    await salt('rabbitmq.disable_plugin')(name, { runas });
-    return changed(name, `Plugin '${name}' was disabled.`, changes);
+  ensurePlugin(name, false, runas);
+
+const ensurePlugin = (
+  name: string,
+  isWanted: boolean,
+  runas: string | null,
+): Promise<StateReturn> => {
+  const word = isWanted ? 'enable' : 'disable';
+  return ensure(name, {
+    read: () => salt('rabbitmq.plugin_is_enabled')(name, { runas }),
+    plan: isEnabled =>
+      isEnabled === isWanted
+        ? `Plugin '${name}' is already ${word}d.`
+        : {
+            would: `Plugin '${name}' is set to be ${word}d.`,
+            done: `Plugin '${name}' was ${word}d.`,
+            changes: isWanted ? { old: '', new: name } : { old: name, new: '' },
+          },
+    apply: () => salt(`rabbitmq.${word}_plugin`)(name, { runas }),
   });
+};

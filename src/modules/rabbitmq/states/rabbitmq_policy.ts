@@ -1,9 +1,7 @@
 /** Policies of RabbitMQ. */
 import { isDeepStrictEqual } from 'node:util';
 import { salt } from '../../_shared/states/call.ts';
-import { failOnError } from '../../_shared/states/fail-on-error.ts';
-import { changed, unchanged, would } from '../../_shared/states/returns.ts';
-import { __opts__, type Plain, SaltInvocationError, type StateReturn } from '../../api.ts';
+import { ensure, type Plain, SaltInvocationError, type StateReturn } from '../../api.ts';
 import { rabbitmqHere } from '../rabbitmq-run.ts';
 
 export const __virtual__ = rabbitmqHere;
@@ -39,37 +37,42 @@ export const present = async (
   definition: Plain,
   { priority = 0, vhost = '/', runas = null, apply_to = null }: PresentOptions = {},
 ): Promise<StateReturn> =>
-  failOnError(name, async () => {
-    const settings = settingsOf(definition);
-    const all: { [vhost: string]: { [policy: string]: Policy } } = await salt(
-      'rabbitmq.list_policies',
-    )(vhost, { runas });
-    const have = all[vhost]?.[name];
-    const isSame =
-      have !== undefined &&
-      have.pattern === pattern &&
-      isDeepStrictEqual(settingsOf(have.definition), settings) &&
-      have.priority === priority &&
-      (!apply_to || have.apply_to === apply_to);
-    if (isSame) return unchanged(name, `Policy '${vhost} ${name}' is already present`);
-    const changes = {
-      old: have ?? '',
-      new: {
-        pattern,
-        definition: JSON.stringify(settings),
-        priority,
-        apply_to: apply_to ?? have?.apply_to ?? 'all',
-      },
-    };
-    if (__opts__.test)
-      return would(
-        name,
-        `Policy '${vhost} ${name}' is set to be ${have ? 'updated' : 'created'}`,
-        changes,
-      );
-    const options = { priority, apply_to: changes.new.apply_to, runas };
-    await salt('rabbitmq.set_policy')(vhost, name, pattern, changes.new.definition, options);
-    return changed(name, `Policy '${vhost} ${name}' was ${have ? 'updated' : 'created'}`, changes);
+  ensure<Policy | undefined>(name, {
+    read: async () => {
+      const all: { [vhost: string]: { [policy: string]: Policy } } = await salt(
+        'rabbitmq.list_policies',
+      )(vhost, { runas });
+      return all[vhost]?.[name];
+    },
+    plan: have => {
+      const settings = settingsOf(definition);
+      const isSame =
+        have !== undefined &&
+        have.pattern === pattern &&
+        isDeepStrictEqual(settingsOf(have.definition), settings) &&
+        have.priority === priority &&
+        (!apply_to || have.apply_to === apply_to);
+      if (isSame) return `Policy '${vhost} ${name}' is already present`;
+      const change = have ? 'updated' : 'created';
+      return {
+        would: `Policy '${vhost} ${name}' is set to be ${change}`,
+        done: `Policy '${vhost} ${name}' was ${change}`,
+        changes: {
+          old: have ?? '',
+          new: {
+            pattern,
+            definition: JSON.stringify(settings),
+            priority,
+            apply_to: apply_to ?? have?.apply_to ?? 'all',
+          },
+        },
+      };
+    },
+    apply: have => {
+      const options = { priority, apply_to: apply_to ?? have?.apply_to ?? 'all', runas };
+      const text = JSON.stringify(settingsOf(definition));
+      return salt('rabbitmq.set_policy')(vhost, name, pattern, text, options);
+    },
   });
 
 const settingsOf = (definition: Plain): Plain => {
@@ -95,11 +98,15 @@ export const absent = async (
   name: string,
   { vhost = '/', runas = null }: { vhost?: string; runas?: string | null } = {},
 ): Promise<StateReturn> =>
-  failOnError(name, async () => {
-    if (!(await salt('rabbitmq.policy_exists')(vhost, name, { runas })))
-      return unchanged(name, `Policy '${vhost} ${name}' is not present`);
-    const changes = { old: name, new: '' };
-    if (__opts__.test) return would(name, `Policy '${vhost} ${name}' will be removed`, changes);
-    await salt('rabbitmq.delete_policy')(vhost, name, { runas });
-    return changed(name, `Policy '${vhost} ${name}' was removed`, changes);
+  ensure(name, {
+    read: () => salt('rabbitmq.policy_exists')(vhost, name, { runas }),
+    plan: isThere =>
+      isThere
+        ? {
+            would: `Policy '${vhost} ${name}' will be removed`,
+            done: `Policy '${vhost} ${name}' was removed`,
+            changes: { old: name, new: '' },
+          }
+        : `Policy '${vhost} ${name}' is not present`,
+    apply: () => salt('rabbitmq.delete_policy')(vhost, name, { runas }),
   });

@@ -1,9 +1,7 @@
 /** Virtual hosts of RabbitMQ. */
 
 import { salt } from '../../_shared/states/call.ts';
-import { failOnError } from '../../_shared/states/fail-on-error.ts';
-import { changed, unchanged, would } from '../../_shared/states/returns.ts';
-import { __opts__, type StateReturn } from '../../api.ts';
+import { ensure, type StateReturn } from '../../api.ts';
 import { rabbitmqHere } from '../rabbitmq-run.ts';
 
 export const __virtual__ = rabbitmqHere;
@@ -17,13 +15,17 @@ export const __virtual__ = rabbitmqHere;
  *   rabbitmq_vhost.present
  */
 export const present = async (name: string): Promise<StateReturn> =>
-  failOnError(name, async () => {
-    if (await salt('rabbitmq.vhost_exists')(name))
-      return unchanged(name, `Virtual Host '${name}' already exists.`);
-    const changes = { old: '', new: name };
-    if (__opts__.test) return would(name, `Virtual Host '${name}' will be created.`, changes);
-    await salt('rabbitmq.add_vhost')(name);
-    return changed(name, `Virtual Host '${name}' was created.`, changes);
+  ensure(name, {
+    read: () => salt('rabbitmq.vhost_exists')(name),
+    plan: isThere =>
+      isThere
+        ? `Virtual Host '${name}' already exists.`
+        : {
+            would: `Virtual Host '${name}' will be created.`,
+            done: `Virtual Host '${name}' was created.`,
+            changes: { old: '', new: name },
+          },
+    apply: () => salt('rabbitmq.add_vhost')(name),
   });
 
 /**
@@ -35,11 +37,15 @@ export const present = async (name: string): Promise<StateReturn> =>
  *   rabbitmq_vhost.absent
  */
 export const absent = async (name: string): Promise<StateReturn> =>
-  failOnError(name, async () => {
-    if (!(await salt('rabbitmq.vhost_exists')(name)))
-      return unchanged(name, `Virtual Host '${name}' is not present.`);
-    const changes = { old: name, new: '' };
-    if (__opts__.test) return would(name, `Virtual Host '${name}' will be removed.`, changes);
-    await salt('rabbitmq.delete_vhost')(name);
-    return changed(name, `Virtual Host '${name}' was removed.`, changes);
+  ensure(name, {
+    read: () => salt('rabbitmq.vhost_exists')(name),
+    plan: isThere =>
+      isThere
+        ? {
+            would: `Virtual Host '${name}' will be removed.`,
+            done: `Virtual Host '${name}' was removed.`,
+            changes: { old: name, new: '' },
+          }
+        : `Virtual Host '${name}' is not present.`,
+    apply: () => salt('rabbitmq.delete_vhost')(name),
   });

@@ -6,9 +6,7 @@
  */
 
 import { hasFunction, salt } from '../../../_shared/states/call.ts';
-import { failOnError } from '../../../_shared/states/fail-on-error.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
-import { __opts__, type StateReturn } from '../../../api.ts';
+import { ensure, type PlainDict, type StateReturn } from '../../../api.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('lvm.pvdisplay') || [false, 'The command lvm is not there: install lvm2.'];
@@ -28,13 +26,20 @@ export const pv_present = async (
   name: string,
   options: { [option: string]: unknown } = {},
 ): Promise<StateReturn> =>
-  failOnError(name, async () => {
-    if (await isVolume(name)) return unchanged(name, `Physical Volume ${name} already present`);
-    if (__opts__.test) return would(name, `Physical Volume ${name} is set to be created`);
-    const created = await salt('lvm.pvcreate')(name, options);
-    return (await isVolume(name))
-      ? changed(name, `Created Physical Volume ${name}`, { created })
-      : failed(name, `Failed to create Physical Volume ${name}`);
+  ensure(name, {
+    read: () => isVolume(name),
+    plan: isThere =>
+      isThere
+        ? `Physical Volume ${name} already present`
+        : {
+            would: `Physical Volume ${name} is set to be created`,
+            done: `Created Physical Volume ${name}`,
+            failed: `Failed to create Physical Volume ${name}`,
+            changes: {},
+          },
+    apply: async () => ({ created: await salt('lvm.pvcreate')(name, options) }),
+    verify: isThere => isThere,
+    changes: (_before, _after, created) => created as PlainDict,
   });
 
 /**
@@ -46,11 +51,18 @@ export const pv_present = async (
  *   lvm.pv_absent
  */
 export const pv_absent = async (name: string): Promise<StateReturn> =>
-  failOnError(name, async () => {
-    if (!(await isVolume(name))) return unchanged(name, `Physical Volume ${name} does not exist`);
-    if (__opts__.test) return would(name, `Physical Volume ${name} is set to be removed`);
-    const removed = await salt('lvm.pvremove')(name);
-    return (await isVolume(name))
-      ? failed(name, `Failed to remove Physical Volume ${name}`)
-      : changed(name, `Removed Physical Volume ${name}`, { removed });
+  ensure(name, {
+    read: () => isVolume(name),
+    plan: isThere =>
+      isThere
+        ? {
+            would: `Physical Volume ${name} is set to be removed`,
+            done: `Removed Physical Volume ${name}`,
+            failed: `Failed to remove Physical Volume ${name}`,
+            changes: {},
+          }
+        : `Physical Volume ${name} does not exist`,
+    apply: async () => ({ removed: await salt('lvm.pvremove')(name) }),
+    verify: isThere => !isThere,
+    changes: (_before, _after, removed) => removed as PlainDict,
   });
