@@ -5,7 +5,7 @@ let hostile: HostileProject;
 
 beforeAll(async () => {
   hostile = await startHostileProject({
-    yaml: 'file_roots: {base: [states], prod: [prod]}\npillar_roots: {base: [pillar]}\nmine_of_all: 1\n',
+    yaml: 'file_roots: {base: [states], prod: [prod]}\npillar_roots: {base: [pillar]}\nfor_templates: 1\nmine.of_all: 1\n',
     files: {
       'pillar/top.sls': "base:\n  '*':\n    - role\n",
       'pillar/role.sls': 'role: web\n',
@@ -57,8 +57,9 @@ test('options give a host no path of the control node', async () => {
   const told = await called([
     ['config.items'],
     ['config.option', ['*'], { wildcard: true }],
-    ['config.get', ['mine_of_all']],
+    ['config.get', ['mine.of_all']],
     ['pillar.items'],
+    ['config.get', ['for_templates']],
     ...names.flatMap(name => [
       ['config.get', [name]] as const,
       ['config.merge', [name]] as const,
@@ -70,6 +71,7 @@ test('options give a host no path of the control node', async () => {
   expect(told[0].value.id).toBe('bad');
   expect(told[2]).toEqual({ value: 1 });
   expect(told[3]).toEqual({ value: { role: 'web' } });
+  expect(told[4]).toEqual({ value: '' });
 });
 
 test('a host lists what lies below the folders that its job names', async () => {
