@@ -65,7 +65,7 @@ test('quotas are read, and limits that are not given stay', async () => {
   await expect(set({ user: 'nobody' })).rejects.toThrow('user nobody does not exist');
   await expect(set({ user: 'a', group: 'b' })).rejects.toThrow('not both');
   await expect(set({})).rejects.toThrow('A valid user or group was not found');
-  await expect(set({ user: 'larry', soft: 1 })).rejects.toThrow("'soft' is none of block-soft");
+  await expect(set({ user: 'larry', soft: 1 })).rejects.toThrow("'soft' is not one of block-soft");
   expect(programs.log().filter(line => line.startsWith('setquota'))).toEqual([
     'setquota -u -- larry 150 200 10 20 /q',
     'setquota -g -- new 0 10G 0 0 /q',

@@ -135,8 +135,8 @@ test.each([
 });
 
 test.each([
-  ['../evil', 'The archive holds a path outside of its place, "../evil": refused'],
-  ['/evil', 'The archive holds a path outside of its place, "/evil": refused'],
+  ['../evil', 'The archive contains a path outside of its folder, "../evil": refused'],
+  ['/evil', 'The archive contains a path outside of its folder, "/evil": refused'],
 ])('a path that leads outside (%s) is refused', async (name, comment) => {
   host.write('x', 'evil');
   const archive = join(host.root, 'a.tar');

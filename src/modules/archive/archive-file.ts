@@ -135,7 +135,7 @@ async function* once(content: Buffer | undefined): AsyncGenerator<Buffer> {
 const safePath = (name: string, strip: number): string | undefined => {
   if (name.startsWith('/') || name.split('/').includes('..') || name.includes('\0'))
     throw new CommandExecutionError(
-      `The archive holds a path outside of its place, ${JSON.stringify(name)}: refused`,
+      `The archive contains a path outside of its folder, ${JSON.stringify(name)}: refused`,
     );
   const parts = normalize(name)
     .split('/')

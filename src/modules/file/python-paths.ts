@@ -15,7 +15,7 @@ export const pythonDirname = (path: string): string => {
   return head.replace(/([^/])\/+$/, '$1');
 };
 
-/** `os.path.normpath`: two leading slashes are kept, because POSIX gives them a special meaning. */
+/** `os.path.normpath`: two leading slashes are kept, because they have a special meaning in POSIX. */
 export const pythonNormpath = (path: string): string => {
   const tidy = normalize(path).replace(/(.)\/$/, '$1');
   return /^\/\/(?!\/)/.test(path) ? `/${tidy}` : tidy;

@@ -146,7 +146,7 @@ const exact = (data: Data): Plain => {
     if (Array.isArray(value)) value.forEach(check);
     else if (isDict(value)) [...value.values()].forEach(check);
     else if (typeof value === 'bigint' || (value instanceof Float && Number.isInteger(value.value)))
-      throw new TypeError(`the number ${String(value)} cannot be kept as it is`);
+      throw new TypeError(`the number ${String(value)} cannot be stored without loss`);
   };
   check(data);
   return toPlain(data);
@@ -160,7 +160,8 @@ const refuseLossy = (text: string): void => {
   const lossy =
     /(?<=[=[,]\s*)(?:\d{4}-\d\d-\d\d|\d\d:\d\d|[+-]?(?:inf|nan)|[+-]?\d[\d_]*(?:\.0+\b(?!\d)|[.\d]*e))[^,\]\n]*/i;
   const found = lossy.exec(bare)?.[0];
-  if (found) throw new SaltInvocationError(`the value ${found.trim()} cannot be kept as it is`);
+  if (found)
+    throw new SaltInvocationError(`the value ${found.trim()} cannot be stored without loss`);
 };
 
 /** Reports data that cannot be serialized as an error in the function's arguments. */

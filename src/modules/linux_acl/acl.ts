@@ -45,7 +45,7 @@ export const aclType = (text: string): { kind: AclKind; isDefault: boolean } => 
   const kind = Object.hasOwn(kinds, word) ? kinds[word] : undefined;
   if (kind === undefined)
     throw new SaltInvocationError(
-      `ACL Type does not exist: '${text}' is none of user, group, mask and other, with default: before it or not.`,
+      `ACL Type does not exist: '${text}' is not one of user, group, mask and other, with or without the prefix default:.`,
     );
   return { kind, isDefault: prefix !== undefined };
 };

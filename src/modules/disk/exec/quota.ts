@@ -111,7 +111,7 @@ export const set_ = async (
   if (who === null) throw new CommandExecutionError('A valid user or group was not found');
   const odd = Object.keys(limits).find(key => !limitNames.includes(key));
   if (odd !== undefined)
-    throw new SaltInvocationError(`'${odd}' is none of ${limitNames.join(', ')}.`);
+    throw new SaltInvocationError(`'${odd}' is not one of ${limitNames.join(', ')}.`);
   const kind = user === null ? '-g' : '-u';
   const have = await limitsOf(device, kind, who);
   const wanted = Object.fromEntries(

@@ -28,7 +28,7 @@ type SendOptions = {
  *
  * @param name its tag
  * @param data details
- * @param preload has no effect: there is no event bus
+ * @param preload has no effect without an event bus
  * @param with_env not supported, as `with_pillar`
  * @param with_grains true: with all grains; or with those of a list
  * @param with_pillar not supported: an event is a line of a log, where secrets do not belong

@@ -112,8 +112,8 @@ export const persist = async (
 const procPath = (name: string): string => {
   if (!/^[\w./*@:-]+$/.test(name) || name.includes('..'))
     throw new CommandExecutionError(`${name} is not a valid name of a kernel parameter`);
-  // Like sysctl(8): the first of `/` and `.` in the name is the separator, and the other one is a
-  // literal character (written as the separator).
+  // Like sysctl(8): whichever of `/` and `.` comes first separates the components; the other one
+  // inside a component means a literal `.` or `/`.
   const isPath = /[./]/.exec(name)?.[0] === '/';
   const swapped = name.replace(/[./]/g, one => (one === '/' ? '.' : '/'));
   return join('/proc/sys', isPath ? name : swapped);

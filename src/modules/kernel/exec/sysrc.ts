@@ -54,7 +54,7 @@ const settingsOf = (text: string): Settings => {
 };
 
 /**
- * Returns the settings by the file that contains each; empty if there is none of this name.
+ * Returns the settings by the file that contains each; empty if no setting has this name.
  *
  * @unknown ignored
  * @param name one setting; without it all that differ from their default

@@ -29,7 +29,9 @@ export const __virtual__ = (): true | [false, string] =>
 const place = (): { path: string; key: string } => {
   const found = files[family()];
   if (found) return found;
-  throw new CommandExecutionError('The layout is set by localectl here, and systemd does not run.');
+  throw new CommandExecutionError(
+    'The layout is set with localectl, which needs systemd, but systemd is not running.',
+  );
 };
 
 /**

@@ -78,7 +78,7 @@ export const pull = async (
  * Loads images from a file that `docker save` wrote. Returns docker's output.
  *
  * @param path the file
- * @param repository the name to give to the image
+ * @param repository the new name of the image
  * @param tag and this tag
  * @example tsalt-ssh '*' docker.load /srv/app.tar repository=app tag=1.0
  */

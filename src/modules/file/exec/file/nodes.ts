@@ -81,7 +81,7 @@ export const mknod = async (
     );
   const path = expandUser(name);
   const what = words[ntype as NodeType];
-  if (lstatOf(path)) throw new CommandExecutionError(`${path} is there already`);
+  if (lstatOf(path)) throw new CommandExecutionError(`${path} already exists`);
   await salt('file.makedirs')(path, { user, group });
   const numbers = ntype === 'p' ? [] : [String(major), String(minor)];
   const made = await runCommand(['mknod', '-m', String(mode), '--', path, ntype, ...numbers], {

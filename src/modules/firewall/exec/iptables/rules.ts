@@ -78,7 +78,7 @@ export const check = async (
   (await runIptables(family, '-t', table, '-C', chain, ...wordsOfRule(rule))).code === 0;
 
 /**
- * Appends a rule. False: it is there already.
+ * Appends a rule. Returns false if it already exists.
  *
  * @param table the table
  * @param chain the chain
