@@ -8,23 +8,33 @@ export const rendering: readonly Breakage[] = [
     [
       {
         file: 'src/yaml/taint-check.ts',
-        find: 'if (!this.#isSame(end, wanted.end)) return',
-        replace: 'if (false) return',
-      },
-      {
-        file: 'src/yaml/taint-check.ts',
-        find: 'if (at < actual.list.length || harmless.isBroken !== actual.isBroken)',
+        find: 'if (found === undefined || wanted === undefined || !this.#isSame(found, wanted))',
         replace: 'if (false)',
       },
       {
         file: 'src/yaml/taint-check.ts',
-        find: 'return isTouched(this.#ranges, start, end) ? this.#differs(start) : undefined;',
+        find: 'return more ? this.#differs(this.#placed(this.#actual, more).start ?? this.#last) : undefined;',
         replace: 'return undefined;',
       },
       {
         file: 'src/yaml/taint-check.ts',
-        find: "if (kind === 'quoted') this.#checkEscapes(start, end);",
+        find: 'if (isTouched(this.#ranges, start - 1, end)) this.#differs(start);',
         replace: '',
+      },
+      {
+        file: 'src/yaml/taint-check.ts',
+        find: 'this.#checkEscapes(start, end);',
+        replace: 'void 0;',
+      },
+      {
+        file: 'src/yaml/taint-check.ts',
+        find: 'if (shapeOf(found) !== shapeOf(event)) this.#differs(this.#last);',
+        replace: '',
+      },
+      {
+        file: 'src/yaml/taint-check.ts',
+        find: 'else if (actual.parsed || harmless.parsed)',
+        replace: 'else if (false)',
       },
     ],
   ),
