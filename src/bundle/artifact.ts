@@ -21,7 +21,7 @@ import {
 } from './inputs.ts';
 import { bundlerStamp, packageRoot } from './locate.ts';
 import { unpackMeta } from './meta-file.ts';
-import type { Built } from './prebuilt.ts';
+import type { PrebuiltArtifact } from './prebuilt.ts';
 import { privateDir, writePrivate } from './private-dir.ts';
 import { pruneArtifacts } from './prune.ts';
 import { openTrace } from './trace.ts';
@@ -41,7 +41,7 @@ export type ArtifactOptions = {
 };
 
 /** The recorded facts of a build. */
-type Index = Built & {
+type Index = PrebuiltArtifact & {
   /** The bundler and its settings, apart from the modules. */
   readonly made: string;
   /** The modules that were found, and the folders that say whether the same would be found again. */
@@ -121,7 +121,7 @@ const prebuilt = async ({
   found,
   options,
   goal,
-}: BuildRequest): Promise<Built | undefined> => {
+}: BuildRequest): Promise<PrebuiltArtifact | undefined> => {
   if (goal !== 'host' || options.runtime !== undefined) return undefined;
   if (!found.every(({ builtin }) => builtin)) return undefined;
   const { takePrebuilt } = await import('./prebuilt.ts');

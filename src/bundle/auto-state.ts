@@ -1,4 +1,4 @@
-import type { FunctionMeta, ModuleMeta, Signature } from '../protocol/meta.ts';
+import type { FunctionMeta, FunctionSignature, ModuleMeta } from '../protocol/meta.ts';
 import type { EntryModule } from './entry.ts';
 
 /**
@@ -25,9 +25,9 @@ const isAuto = (meta: ModuleMeta): boolean =>
   meta.broken === undefined && meta.contracts?.includes('auto_state') === true;
 
 const toState = ({ described: { meta } }: EntryModule): ModuleMeta => {
-  const signature = (name: string): Signature =>
+  const signature = (name: string): FunctionSignature =>
     meta.functions.find(fun => fun.name === name)?.signature ?? { positional: [] };
-  const make = (name: string, doc: string, from: Signature): FunctionMeta => ({
+  const make = (name: string, doc: string, from: FunctionSignature): FunctionMeta => ({
     name,
     exportName: name,
     signature: from,

@@ -15,7 +15,7 @@ import { controlEntryText, type EntryModule, entryText, type Goal, kindsOf } fro
 import { sha256, stampInput } from './inputs.ts';
 import { packMeta } from './meta-file.ts';
 import { withoutFolders } from './place.ts';
-import { type Built, prebuiltDescriptions } from './prebuilt.ts';
+import { type PrebuiltArtifact, prebuiltDescriptions } from './prebuilt.ts';
 import { writePrivate } from './private-dir.ts';
 import { awaitingModule } from './top-level-await.ts';
 import { packTrace } from './trace.ts';
@@ -40,7 +40,7 @@ export const build = async ({
   found,
   options,
   goal,
-}: BuildRequest): Promise<Built> => {
+}: BuildRequest): Promise<PrebuiltArtifact> => {
   const opened = found.map(module => openZip(module, join(dir, 'zip')));
   const { described, files: read } = await describeAll(
     opened,

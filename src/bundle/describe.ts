@@ -1,8 +1,17 @@
-import type { FunctionMeta, ModuleMeta, Signature, UnknownArguments } from '../protocol/meta.ts';
+import type {
+  FunctionMeta,
+  FunctionSignature,
+  ModuleMeta,
+  UnknownArguments,
+} from '../protocol/meta.ts';
 import type { FoundModule } from './discover.ts';
-import { exportedFunction, exportedFunctions, type FoundFunction } from './exported-functions.ts';
+import {
+  type ExportedFunction,
+  exportedFunction,
+  exportedFunctions,
+} from './exported-functions.ts';
 import { literal, readSignature } from './signature.ts';
-import type { Binding, Source, Sources } from './source.ts';
+import type { Binding, ModuleSource, Sources } from './source.ts';
 import { type DocComment, docOf, parseDocComment } from './tsdoc.ts';
 import { virtualNames } from './virtual-names.ts';
 
@@ -40,7 +49,7 @@ export const describeModule = (sources: Sources, found: FoundModule): Described 
     anyName: false,
   });
   if (found.broken !== undefined) return broken(found.broken);
-  let parsed: readonly Source[];
+  let parsed: readonly ModuleSource[];
   try {
     parsed = found.files.map(file => sources.open(file));
     return readModule(sources, parsed, base);
@@ -60,7 +69,7 @@ const syntaxReason = (error: unknown, path: string): string => {
 
 const readModule = (
   sources: Sources,
-  parsed: readonly Source[],
+  parsed: readonly ModuleSource[],
   base: Pick<ModuleMeta, 'kind' | 'file' | 'path' | 'builtin' | 'saltenv'>,
 ): Described => {
   const constant = (name: string): unknown =>
@@ -128,10 +137,15 @@ const describeFunction = (
   sources: Sources,
   exportName: string,
   name: string,
-  fun: FoundFunction,
+  fun: ExportedFunction,
 ): FunctionMeta => {
   const doc = docOf(fun.comments);
-  const signature: Signature = readSignature(sources, fun.source, fun.node, doc?.params ?? {});
+  const signature: FunctionSignature = readSignature(
+    sources,
+    fun.source,
+    fun.node,
+    doc?.params ?? {},
+  );
   return {
     name,
     exportName,
@@ -148,7 +162,7 @@ const isUnknownArguments = (tag: string | undefined): tag is UnknownArguments =>
   tag === 'ignored' || tag === 'variables';
 
 /** The first comment of the file, unless it belongs to the first function. */
-const moduleDoc = (source: Source): DocComment | undefined => {
+const moduleDoc = (source: ModuleSource): DocComment | undefined => {
   const first = source.body[0];
   const comments = (first?.leadingComments ?? []).filter(
     ({ type, value }) => type === 'CommentBlock' && value.startsWith('*'),
@@ -162,7 +176,7 @@ const moduleDoc = (source: Source): DocComment | undefined => {
 };
 
 /** Whether an export may be a function that its source does not show: `fns.up`, `f.bind(null)`. */
-const hasUnreadFunctions = (sources: Sources, source: Source): boolean =>
+const hasUnreadFunctions = (sources: Sources, source: ModuleSource): boolean =>
   [...source.exports].some(([name, exported]) => {
     if (name.startsWith('_') || !('local' in exported)) return false;
     const binding = source.bindings.get(exported.local);
@@ -184,7 +198,7 @@ const mayBeFunction = new Set([
   'OptionalMemberExpression',
 ]);
 
-const constantOf = (sources: Sources, source: Source, name: string): unknown => {
+const constantOf = (sources: Sources, source: ModuleSource, name: string): unknown => {
   const exported = source.exports.get(name);
   if (!exported) return undefined;
   if (!('local' in exported)) {

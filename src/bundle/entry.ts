@@ -1,5 +1,5 @@
 import type { ControlFunction } from '../protocol/manifest.ts';
-import type { FunctionMeta, ModuleKind, Param, Signature } from '../protocol/meta.ts';
+import type { FunctionMeta, FunctionSignature, ModuleKind, Param } from '../protocol/meta.ts';
 import type { Described } from './describe.ts';
 import { type ModuleFolder, placeIn, reasonIn } from './place.ts';
 
@@ -49,7 +49,7 @@ export const controlEntryText = (modules: readonly EntryModule[]): string => {
   return `module.exports = {\n${thunks.join(',\n')}\n};\n`;
 };
 
-const text = (entries: readonly (readonly [string, Signature | undefined])[]): string =>
+const text = (entries: readonly (readonly [string, FunctionSignature | undefined])[]): string =>
   JSON.stringify(
     JSON.stringify(
       Object.fromEntries(entries.map(([name, signature]) => [name, signature && bare(signature)])),
@@ -92,7 +92,7 @@ const loadText = (files: readonly string[]): string => {
 };
 
 /** A signature without its documentation, which stays on the control node. */
-const bare = (signature: Signature): Signature => ({
+const bare = (signature: FunctionSignature): FunctionSignature => ({
   positional: signature.positional.map(bareParam),
   ...(signature.rest ? { rest: bareParam(signature.rest) } : {}),
   ...(signature.keywords ? { keywords: signature.keywords.map(bareParam) } : {}),

@@ -1,9 +1,9 @@
-import type { Comments, Expression, FunctionNode, Source, Sources } from './source.ts';
+import type { Comments, ExpressionNode, FunctionNode, ModuleSource, Sources } from './source.ts';
 import { docOf } from './tsdoc.ts';
 
 /** A function, its file and the comments that document it. */
-export type FoundFunction = {
-  readonly source: Source;
+export type ExportedFunction = {
+  readonly source: ModuleSource;
   readonly node: FunctionNode;
   readonly comments: Comments;
 };
@@ -11,12 +11,12 @@ export type FoundFunction = {
 /** Functions that a file exports, by exported name, re-exports followed. */
 export const exportedFunctions = (
   sources: Sources,
-  source: Source,
+  source: ModuleSource,
   seen = new Set<string>(),
-): [string, FoundFunction][] => {
+): [string, ExportedFunction][] => {
   if (seen.has(source.path)) return [];
   seen.add(source.path);
-  const own = [...source.exports.keys()].flatMap((name): [string, FoundFunction][] => {
+  const own = [...source.exports.keys()].flatMap((name): [string, ExportedFunction][] => {
     const fun = exportedFunction(sources, source, name);
     return fun ? [[name, fun]] : [];
   });
@@ -30,10 +30,10 @@ export const exportedFunctions = (
 /** The function that a file exports by this name, wherever it is written. */
 export const exportedFunction = (
   sources: Sources,
-  source: Source,
+  source: ModuleSource,
   name: string,
   depth = 0,
-): FoundFunction | undefined => {
+): ExportedFunction | undefined => {
   const exported = source.exports.get(name);
   if (depth > 8) return undefined;
   if (!exported) {
@@ -53,10 +53,10 @@ export const exportedFunction = (
 
 const localFunction = (
   sources: Sources,
-  source: Source,
+  source: ModuleSource,
   name: string,
   depth: number,
-): FoundFunction | undefined => {
+): ExportedFunction | undefined => {
   const binding = source.bindings.get(name);
   if (!binding || depth > 8) return undefined;
   if (binding.kind === 'function')
@@ -78,10 +78,10 @@ const localFunction = (
  */
 const functionIn = (
   sources: Sources,
-  source: Source,
-  node: Expression,
+  source: ModuleSource,
+  node: ExpressionNode,
   depth: number,
-): FoundFunction | undefined => {
+): ExportedFunction | undefined => {
   switch (node.type) {
     case 'ArrowFunctionExpression':
     case 'FunctionExpression':
@@ -110,10 +110,10 @@ const functionIn = (
 /** The function that `name` returns, documented by the comment above `name`. */
 const madeFunction = (
   sources: Sources,
-  source: Source,
+  source: ModuleSource,
   name: string,
   depth: number,
-): FoundFunction | undefined => {
+): ExportedFunction | undefined => {
   const maker = localFunction(sources, source, name, depth);
   const made = maker?.node.body;
   return maker && (made?.type === 'ArrowFunctionExpression' || made?.type === 'FunctionExpression')

@@ -32,7 +32,7 @@ export type PrebuiltRequest = {
 };
 
 /** An artifact that was put into a cache. */
-export type Built = {
+export type PrebuiltArtifact = {
   readonly sha256: string;
   readonly size: number;
   readonly inputs: readonly InputStamp[];
@@ -61,7 +61,7 @@ export const takePrebuilt = async (
   request: PrebuiltRequest,
   dir: string,
   key: string,
-): Promise<Built | undefined> => {
+): Promise<PrebuiltArtifact | undefined> => {
   const { root } = request;
   const index = readIndex(root);
   const wanted = requestHashes(request);
@@ -86,7 +86,10 @@ export const prebuiltDescriptions = (root: string): string | undefined => {
 };
 
 /** The text of the index of an artifact that was built in this package. */
-export const prebuiltIndex = (request: PrebuiltRequest, built: Omit<Built, 'absent'>): string => {
+export const prebuiltIndex = (
+  request: PrebuiltRequest,
+  built: Omit<PrebuiltArtifact, 'absent'>,
+): string => {
   const { root } = request;
   const inputOf = ({ path, sha256: sha }: InputStamp): Input => [relative(root, path), sha];
   const folder = join(root, 'src', 'bundle');

@@ -1,6 +1,13 @@
-import type { Param, Signature } from '../protocol/meta.ts';
+import type { FunctionSignature, Param } from '../protocol/meta.ts';
 import type { Plain } from '../protocol/plain.ts';
-import type { Expression, FunctionNode, Parameter, Source, Sources, TypeNode } from './source.ts';
+import type {
+  ExpressionNode,
+  FunctionNode,
+  ModuleSource,
+  Parameter,
+  Sources,
+  TypeNode,
+} from './source.ts';
 import { memberTypes, typeText } from './type-text.ts';
 
 type Docs = Readonly<Record<string, string>>;
@@ -8,13 +15,13 @@ type Docs = Readonly<Record<string, string>>;
 /** How a function is called, from its parameters and their TypeScript types. */
 export const readSignature = (
   sources: Sources,
-  source: Source,
+  source: ModuleSource,
   node: FunctionNode,
   docs: Docs,
-): Signature => {
+): FunctionSignature => {
   const positional: Param[] = [];
   let rest: Param | undefined;
-  let options: Pick<Signature, 'keywords' | 'anyKeyword'> = {};
+  let options: Pick<FunctionSignature, 'keywords' | 'anyKeyword'> = {};
   node.params.forEach((parameter, at) => {
     const { target, fallback } = unwrapDefault(parameter);
     if (target.type === 'RestElement') rest = readRest(sources, source, target, docs);
@@ -31,7 +38,7 @@ export const readSignature = (
 type Target = Exclude<Parameter, { type: 'AssignmentPattern' }> | AssignmentLeft;
 type AssignmentLeft = Extract<Parameter, { type: 'AssignmentPattern' }>['left'];
 
-const unwrapDefault = (parameter: Parameter): { target: Target; fallback?: Expression } =>
+const unwrapDefault = (parameter: Parameter): { target: Target; fallback?: ExpressionNode } =>
   parameter.type === 'AssignmentPattern'
     ? { target: parameter.left, fallback: parameter.right }
     : { target: parameter };
@@ -44,9 +51,9 @@ const annotationOf = (node: object): TypeNode | undefined => {
 
 const readPositional = (
   sources: Sources,
-  source: Source,
+  source: ModuleSource,
   target: Target,
-  fallback: Expression | undefined,
+  fallback: ExpressionNode | undefined,
   docs: Docs,
   at: number,
 ): Param => {
@@ -64,7 +71,7 @@ const readPositional = (
 
 const readRest = (
   sources: Sources,
-  source: Source,
+  source: ModuleSource,
   target: Extract<Target, { type: 'RestElement' }>,
   docs: Docs,
 ): Param => {
@@ -77,10 +84,10 @@ const readRest = (
 /** `{ foo, bar = true, ...more }: { foo: string; bar?: boolean }`. */
 const readOptions = (
   sources: Sources,
-  source: Source,
+  source: ModuleSource,
   pattern: Extract<Target, { type: 'ObjectPattern' }>,
   docs: Docs,
-): Pick<Signature, 'keywords' | 'anyKeyword'> => {
+): Pick<FunctionSignature, 'keywords' | 'anyKeyword'> => {
   const annotation = annotationOf(pattern);
   const types = annotation ? memberTypes(sources, source, annotation) : undefined;
   const keywords = new Map<string, Param>();
@@ -111,7 +118,7 @@ const readOptions = (
 
 const optionNames = new Set(['options', 'opts', 'kwargs', 'keywords']);
 
-const isEmptyObject = (fallback: Expression | undefined): boolean =>
+const isEmptyObject = (fallback: ExpressionNode | undefined): boolean =>
   fallback?.type === 'ObjectExpression' && fallback.properties.length === 0;
 
 /**
@@ -120,11 +127,11 @@ const isEmptyObject = (fallback: Expression | undefined): boolean =>
  */
 const readNamedOptions = (
   sources: Sources,
-  source: Source,
+  source: ModuleSource,
   target: Extract<Target, { type: 'Identifier' }>,
   docs: Docs,
   emptyByDefault: boolean,
-): Pick<Signature, 'keywords' | 'anyKeyword'> | undefined => {
+): Pick<FunctionSignature, 'keywords' | 'anyKeyword'> | undefined => {
   const isNamedSo = optionNames.has(target.name);
   if (!isNamedSo && !emptyByDefault) return undefined;
   const annotation = annotationOf(target);
@@ -161,8 +168,8 @@ const keyName = (key: { type: string; name?: unknown; value?: unknown }): string
       : undefined;
 
 const readDefault = (
-  source: Source,
-  node: Expression | undefined,
+  source: ModuleSource,
+  node: ExpressionNode | undefined,
 ): { default?: Plain | { code: string } } => {
   if (!node || (node.type === 'Identifier' && node.name === 'undefined')) return {};
   const value = literal(node);
@@ -171,7 +178,7 @@ const readDefault = (
 };
 
 /** The value of an expression that is a literal through and through; undefined otherwise. */
-export const literal = (node: Expression): Plain | undefined => {
+export const literal = (node: ExpressionNode): Plain | undefined => {
   switch (node.type) {
     case 'StringLiteral':
     case 'NumericLiteral':
@@ -198,7 +205,7 @@ export const literal = (node: Expression): Plain | undefined => {
 };
 
 const literalList = (
-  elements: Extract<Expression, { type: 'ArrayExpression' }>['elements'],
+  elements: Extract<ExpressionNode, { type: 'ArrayExpression' }>['elements'],
 ): Plain[] | undefined => {
   const list: Plain[] = [];
   for (const element of elements) {
@@ -210,13 +217,13 @@ const literalList = (
 };
 
 const literalDict = (
-  properties: Extract<Expression, { type: 'ObjectExpression' }>['properties'],
+  properties: Extract<ExpressionNode, { type: 'ObjectExpression' }>['properties'],
 ): { [key: string]: Plain } | undefined => {
   const entries: [string, Plain][] = [];
   for (const property of properties) {
     if (property.type !== 'ObjectProperty' || property.computed) return undefined;
     const name = keyName(property.key);
-    const value = literal(property.value as Expression);
+    const value = literal(property.value as ExpressionNode);
     if (name === undefined || value === undefined) return undefined;
     entries.push([name, value]);
   }

@@ -6,12 +6,12 @@ type Program = ReturnType<typeof Parse>['program'];
 type Statement = Program['body'][number];
 export type FunctionNode =
   | Extract<Statement, { type: 'FunctionDeclaration' }>
-  | Extract<Expression, { type: 'ArrowFunctionExpression' | 'FunctionExpression' }>
+  | Extract<ExpressionNode, { type: 'ArrowFunctionExpression' | 'FunctionExpression' }>
   | Extract<ObjectMember, { type: 'ObjectMethod' }>;
-export type Expression = Extract<Statement, { type: 'ExpressionStatement' }>['expression'];
+export type ExpressionNode = Extract<Statement, { type: 'ExpressionStatement' }>['expression'];
 export type Parameter = Extract<Statement, { type: 'FunctionDeclaration' }>['params'][number];
-type ObjectMember = Extract<Expression, { type: 'ObjectExpression' }>['properties'][number];
-export type TypeNode = Extract<Expression, { type: 'TSAsExpression' }>['typeAnnotation'];
+type ObjectMember = Extract<ExpressionNode, { type: 'ObjectExpression' }>['properties'][number];
+export type TypeNode = Extract<ExpressionNode, { type: 'TSAsExpression' }>['typeAnnotation'];
 export type TypeMember = Extract<TypeNode, { type: 'TSTypeLiteral' }>['members'][number];
 type Comment = { readonly type: string; readonly value: string; readonly start?: number };
 
@@ -20,7 +20,7 @@ export type Binding =
   | { readonly kind: 'function'; readonly node: FunctionNode; readonly comments: Comments }
   | {
       readonly kind: 'value';
-      readonly node: Expression;
+      readonly node: ExpressionNode;
       readonly comments: Comments;
       readonly type?: TypeNode;
     }
@@ -29,7 +29,7 @@ export type Binding =
 export type Comments = readonly Comment[];
 
 /** A parsed source file. */
-export type Source = {
+export type ModuleSource = {
   readonly path: string;
   readonly text: string;
   readonly body: readonly Statement[];
@@ -56,7 +56,7 @@ export type TypeDeclaration =
 
 /** Reads and remembers sources; `files` is what was read, for caches. */
 export type Sources = {
-  readonly open: (path: string) => Source;
+  readonly open: (path: string) => ModuleSource;
   /** The file that a relative import means; undefined for packages and missing files. */
   readonly resolve: (from: string, specifier: string) => string | undefined;
   readonly files: ReadonlySet<string>;
@@ -66,7 +66,7 @@ export type Sources = {
 
 export const createSources = (
   parse: typeof Parse,
-  known: Map<string, Source> = new Map(),
+  known: Map<string, ModuleSource> = new Map(),
 ): Sources => {
   const files = new Set<string>();
   return {
@@ -96,7 +96,7 @@ const resolveImport = (from: string, specifier: string): string | undefined => {
   return candidates.find(path => existsSync(path) && statSync(path).isFile());
 };
 
-const readSource = (parse: typeof Parse, path: string): Source => {
+const readSource = (parse: typeof Parse, path: string): ModuleSource => {
   const text = readFileSync(path, 'utf8');
   const typescript = /\.m?ts$/.test(path);
   const { program } = parse(text, {
@@ -251,7 +251,7 @@ const collectCommonJs = (
     const name = property.key.name;
     if (property.type === 'ObjectMethod')
       put(name, { kind: 'function', node: property, comments: own });
-    else put(name, { kind: 'value', node: property.value as Expression, comments: own });
+    else put(name, { kind: 'value', node: property.value as ExpressionNode, comments: own });
   }
 };
 

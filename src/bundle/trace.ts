@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { join, resolve, sep } from 'node:path';
 import type { Artifact, TracedPlace } from '../protocol/artifact.ts';
-import { artifactHead, type Position } from '../protocol/stack.ts';
+import { artifactHead, type StackPosition } from '../protocol/stack.ts';
 import type { Cut } from './place.ts';
 
 /** How many characters are missing in a line before one of its columns; all 0-based. */
@@ -53,7 +53,7 @@ const read = (path: string): Kept | undefined => {
 };
 
 /** The position in the text that the source map knows, 0-based. */
-const asBuilt = (shifts: readonly Shift[], [line, column]: Position): [number, number] => {
+const asBuilt = (shifts: readonly Shift[], [line, column]: StackPosition): [number, number] => {
   const row = line - 1;
   const at = column - 1 - (row === 0 ? artifactHead.length : 0);
   const missing = shifts.findLast(shift => shift[0] === row && shift[1] <= at)?.[2] ?? 0;

@@ -1,4 +1,4 @@
-import type { Source, Sources, TypeDeclaration, TypeMember, TypeNode } from './source.ts';
+import type { ModuleSource, Sources, TypeDeclaration, TypeMember, TypeNode } from './source.ts';
 import { parseDocComment } from './tsdoc.ts';
 
 type MemberType = {
@@ -20,7 +20,12 @@ const depthLimit = 8;
  * A type as text in which names of the module's own files are replaced by what they stand for,
  * so that it can be checked without the file (`Mode` becomes `string | number`).
  */
-export const typeText = (sources: Sources, source: Source, node: TypeNode, depth = 0): string => {
+export const typeText = (
+  sources: Sources,
+  source: ModuleSource,
+  node: TypeNode,
+  depth = 0,
+): string => {
   const written = slice(source, node);
   if (depth > depthLimit) return written;
   const inner = (child: TypeNode): string => typeText(sources, source, child, depth + 1);
@@ -55,7 +60,10 @@ const ownWords = new Set(['Plain', 'PlainDict', 'Json', 'LowChunk', 'StateReturn
 
 const bracket = (text: string): string => (/[|&\s]/.test(text) ? `(${text})[]` : `${text}[]`);
 
-const slice = (source: Source, node: { start?: number | null; end?: number | null }): string =>
+const slice = (
+  source: ModuleSource,
+  node: { start?: number | null; end?: number | null },
+): string =>
   source.text
     .slice(node.start ?? 0, node.end ?? 0)
     .replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, ' ')
@@ -65,7 +73,7 @@ const slice = (source: Source, node: { start?: number | null; end?: number | nul
 /** The named members of an object type; undefined when it is not one or cannot be found. */
 export const memberTypes = (
   sources: Sources,
-  source: Source,
+  source: ModuleSource,
   node: TypeNode,
   depth = 0,
 ): Members | undefined => {
@@ -89,7 +97,7 @@ export const memberTypes = (
 /** `{ [k in 'a' | 'b']?: T }`; of other keys than texts, any name may come. */
 const fromMapped = (
   sources: Sources,
-  source: Source,
+  source: ModuleSource,
   node: Extract<TypeNode, { type: 'TSMappedType' }>,
   depth: number,
 ): Members => {
@@ -108,7 +116,7 @@ const named = (names: readonly string[] | undefined, member: MemberType): Member
 /** The texts of which a type of keys consists; undefined when it stands for any text or cannot be read. */
 const keyNames = (
   sources: Sources,
-  source: Source,
+  source: ModuleSource,
   node: TypeNode,
   depth: number,
 ): readonly string[] | undefined => {
@@ -148,7 +156,7 @@ const openDicts = new Set(['Record', 'PlainDict']);
 
 const fromReference = (
   sources: Sources,
-  source: Source,
+  source: ModuleSource,
   node: Extract<TypeNode, { type: 'TSTypeReference' }>,
   depth: number,
 ): Members | undefined => {
@@ -179,7 +187,7 @@ const fromReference = (
 
 const fromInterface = (
   sources: Sources,
-  source: Source,
+  source: ModuleSource,
   declaration: Extract<TypeDeclaration, { kind: 'interface' }>,
   depth: number,
 ): Members | undefined => {
@@ -193,7 +201,11 @@ const fromInterface = (
   return merge([...bases, fromMembers(sources, source, declaration.members)]);
 };
 
-const fromMembers = (sources: Sources, source: Source, nodes: readonly TypeMember[]): Members => {
+const fromMembers = (
+  sources: Sources,
+  source: ModuleSource,
+  nodes: readonly TypeMember[],
+): Members => {
   const members = new Map<string, MemberType>();
   let open = false;
   for (const node of nodes) {
@@ -241,11 +253,16 @@ const filterMembers = (
   from && { ...from, members: new Map([...from.members].filter(([key]) => keep(key))) };
 
 type Found = {
-  readonly source: Source;
+  readonly source: ModuleSource;
   readonly declaration: Exclude<TypeDeclaration, { kind: 'import' }>;
 };
 
-const lookUp = (sources: Sources, source: Source, name: string, depth = 0): Found | undefined => {
+const lookUp = (
+  sources: Sources,
+  source: ModuleSource,
+  name: string,
+  depth = 0,
+): Found | undefined => {
   const declaration = source.types.get(name);
   if (!declaration || depth > depthLimit) return undefined;
   if (declaration.kind !== 'import') return { source, declaration };

@@ -1,17 +1,17 @@
 import { exportedFunction } from './exported-functions.ts';
 import { literal } from './signature.ts';
-import type { Expression, Source, Sources } from './source.ts';
+import type { ExpressionNode, ModuleSource, Sources } from './source.ts';
 
 /** The names that `__virtual__` returns as literals; `computed` when it may return others. */
 export const virtualNames = (
   sources: Sources,
-  source: Source,
+  source: ModuleSource,
 ): { names: string[]; computed: boolean } | undefined => {
   const fun = exportedFunction(sources, source, '__virtual__');
   if (!fun) return undefined;
   const names: string[] = [];
   let computed = false;
-  const visit = (node: Expression | null | undefined): void => {
+  const visit = (node: ExpressionNode | null | undefined): void => {
     if (!node) return;
     if (node.type === 'ConditionalExpression') {
       visit(node.consequent);
@@ -32,24 +32,27 @@ export const virtualNames = (
   return { names, computed };
 };
 
-const constantNamed = (source: Source, node: Expression): unknown => {
+const constantNamed = (source: ModuleSource, node: ExpressionNode): unknown => {
   const binding = node.type === 'Identifier' ? source.bindings.get(node.name) : undefined;
   return binding?.kind === 'value' ? literal(binding.node) : undefined;
 };
 
 /** `[false, reason]` and conditions are not names; a sum may be one. */
-const isVerdict = (node: Expression): boolean =>
+const isVerdict = (node: ExpressionNode): boolean =>
   node.type === 'BinaryExpression'
     ? node.operator !== '+'
     : ['ArrayExpression', 'UnaryExpression', 'BooleanLiteral'].includes(node.type);
 
 /** Every `return` of a function body, nested functions left out. */
-const returns = (node: unknown, visit: (value: Expression | null | undefined) => void): void => {
+const returns = (
+  node: unknown,
+  visit: (value: ExpressionNode | null | undefined) => void,
+): void => {
   if (Array.isArray(node)) for (const item of node) returns(item, visit);
   if (typeof node !== 'object' || node === null || !('type' in node)) return;
   const { type } = node as { type: string };
   if (/Function|Method|^Class/.test(type)) return;
-  if (type === 'ReturnStatement') visit((node as { argument?: Expression | null }).argument);
+  if (type === 'ReturnStatement') visit((node as { argument?: ExpressionNode | null }).argument);
   else
     for (const [key, child] of Object.entries(node))
       if (key !== 'loc' && typeof child === 'object' && !key.endsWith('Comments'))

@@ -8,7 +8,7 @@ import { cleanCommand } from './clean.ts';
 import type { Given } from './parse.ts';
 
 /** The parsed arguments of a command line. */
-export type Call = {
+export type CommandLineCall = {
   readonly target: string;
   readonly fun: string;
   readonly args: readonly Data[];
@@ -21,7 +21,7 @@ export type Call = {
  *
  * @throws TsaltError `usage-…`
  */
-export const callOf = ({ options, words }: Given): Call => {
+export const callOf = ({ options, words }: Given): CommandLineCall => {
   const rest = options.local === true ? ['@local', ...words] : [...words];
   const [target, fun, ...given] = rest;
   if (target === undefined)

@@ -103,7 +103,7 @@ const runCall = async (opened: Opened): Promise<number> => {
     });
     if (given.options.verbose === true)
       process.stderr.write(`Executing job with jid ${request.options.jid}\n`);
-    const { run } = await import('../control/fleet/run.ts');
+    const { runFleet: run } = await import('../control/fleet/run.ts');
     const updates =
       given.options['update-roster'] === true || config.options.get('ssh_update_roster') === true;
     const met = new Set<string>();

@@ -2,12 +2,12 @@ import { loadFormat } from '../output/format.ts';
 import { showError } from '../protocol/error.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import { outputOptions } from './open-output.ts';
-import { type Invocation, readRoster } from './rosters.ts';
+import { type Invocation, readRosters } from './rosters.ts';
 
 /** `-H`: lists the hosts of the rosters by file, as salt-ssh does. */
 export const hostsText = async (invocation: Omit<Invocation, 'ask'>): Promise<string> => {
   const options = outputOptions(invocation.given, invocation.config);
-  const { hosts } = await readRoster(invocation);
+  const { hosts } = await readRosters(invocation);
   const byFile = new Map<string, PlainDict>();
   for (const { host, file, fault } of hosts)
     byFile.set(file, { ...byFile.get(file), [host.id]: fault ? showError(fault) : host.host });

@@ -1,4 +1,4 @@
-import type { Batch, Request, RunOptions } from '../config/request.ts';
+import type { Batch, FleetRunOptions, Request } from '../config/request.ts';
 import { nearest } from '../data/nearest.ts';
 import type { Data } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
@@ -6,8 +6,14 @@ import type { LogLevel } from '../protocol/job.ts';
 import { adHocHost, type Roster } from '../roster/load.ts';
 import type { CheckedHost } from '../roster/roster.ts';
 import { SecretStore } from '../roster/secrets.ts';
-import { type Call, callOf } from './call.ts';
-import { defaultsOf, type Invocation, readRoster, rosterPlaces, scannedTarget } from './rosters.ts';
+import { type CommandLineCall, callOf } from './call.ts';
+import {
+  defaultsOf,
+  type Invocation,
+  readRosters,
+  rosterPlaces,
+  scannedTarget,
+} from './rosters.ts';
 import { adHocTarget, resolvableTarget, targetType } from './target.ts';
 
 /**
@@ -21,7 +27,7 @@ export const makeRequest = async (invocation: Invocation): Promise<Request> => {
   const { options } = given;
   const call = scannedTarget(callOf(given), invocation);
   const type = targetType(options);
-  const roster = await readRoster(invocation);
+  const roster = await readRosters(invocation);
   const config = {
     ...invocation.config,
     nodegroups: { ...roster.groups, ...invocation.config.nodegroups },
@@ -71,7 +77,10 @@ const unlisted = (target: string, roster: Roster) => {
   return plain ? resolvableTarget(target) : undefined;
 };
 
-const runOptions = ({ given, config }: Invocation, { fun, kwargs }: Call): RunOptions => {
+const runOptions = (
+  { given, config }: Invocation,
+  { fun, kwargs }: CommandLineCall,
+): FleetRunOptions => {
   const { options } = given;
   const batch = batchOf(textOf(options.batch));
   const wait = numberOf('batch-wait', options['batch-wait'], 0);
@@ -105,7 +114,7 @@ const guardOf = (
   { options }: Invocation['given'],
   { ssh_wipe }: Invocation['config'],
   fun: string,
-): Pick<RunOptions, 'guard'> => {
+): Pick<FleetRunOptions, 'guard'> => {
   const guard = numberOf('guard', options.guard, 0);
   if (guard === undefined) return {};
   if (!fun.startsWith('state.') || options.raw === true)

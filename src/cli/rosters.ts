@@ -1,12 +1,12 @@
 import type { Config, RosterSource } from '../config/config.ts';
-import type { Question, RosterPlaces } from '../config/request.ts';
+import type { PromptQuestion, RosterPlaces } from '../config/request.ts';
 import { type Data, type Dict, Float } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Secret } from '../protocol/host.ts';
 import { isForward } from '../roster/check.ts';
 import { loadRoster, looksOf, type Roster, type RosterRequest } from '../roster/load.ts';
 import type { Layer } from '../roster/roster.ts';
-import { splitWords } from '../roster/words.ts';
+import { splitRosterWords } from '../roster/words.ts';
 import type { Sdb } from '../sdb/sdb.ts';
 import type { Given } from './parse.ts';
 import { renderRoster } from './render-roster.ts';
@@ -19,11 +19,11 @@ export type Invocation = {
   readonly config: Config;
   readonly sdb: Sdb;
   readonly env: Env;
-  readonly ask: (question: Question) => Promise<Secret>;
+  readonly ask: (question: PromptQuestion) => Promise<Secret>;
 };
 
 /** Reads the rosters that the options or the configuration name. */
-export const readRoster = (invocation: Omit<Invocation, 'ask'>): Promise<Roster> =>
+export const readRosters = (invocation: Omit<Invocation, 'ask'>): Promise<Roster> =>
   asUsage(() => loadRoster(rosterRequest(invocation)));
 
 const rosterRequest = ({ given, config, env, sdb }: Omit<Invocation, 'ask'>): RosterRequest => {
@@ -168,7 +168,7 @@ const secretFrom = (name: keyof Given['options'], options: Given['options']): Da
   if (way === 'env') return new Map([[way, value]]);
   if (way === 'file') return new Map([[way, pathFromHere(value) ?? value]]);
   if (way === 'fd' && /^\d{1,4}$/.test(value)) return new Map([[way, Number(value)]]);
-  const words = way === 'command' ? splitWords(value) : undefined;
+  const words = way === 'command' ? splitRosterWords(value) : undefined;
   if (words !== undefined) return new Map([['command', words]]);
   throw new TsaltError('usage-value', `The value of --${name} does not say where the secret is.`, {
     hint: 'It takes prompt, env:NAME, file:PATH, fd:NUMBER or command:PROGRAM; a secret itself is seen by everybody in the list of processes.',

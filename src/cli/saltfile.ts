@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { nearest } from '../data/nearest.ts';
-import { describe, placeOf } from '../data/values/read.ts';
+import { describeValue, keyLocation } from '../data/values/read.ts';
 import { type Data, type Dict, isDict } from '../data/values/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import { type OptionName, options } from './options.ts';
@@ -86,14 +86,14 @@ const nameOf = (key: string, section: Dict, file: string): OptionName => {
   if (name === 'trust-owner')
     throw new TsaltError('saltfile-key', `The Saltfile cannot say whose files are trusted.`, {
       kind: 'usage',
-      at: placeOf(file, section, key),
+      at: keyLocation(file, section, key),
       hint: 'Give --trust-owner on the command line, or set TSALT_TRUST_OWNER.',
     });
   if (name !== undefined && Object.hasOwn(options, name)) return name as OptionName;
   const meant = nearest(dashed, Object.keys(options));
   throw new TsaltError('saltfile-key', `The Saltfile's '${key}' is no option.`, {
     kind: 'usage',
-    at: placeOf(file, section, key),
+    at: keyLocation(file, section, key),
     hint:
       insteadOf(dashed) ??
       (meant === undefined
@@ -118,7 +118,7 @@ const readValue = (
     return name === 'ssh-option' ? value.map(String) : value.map(String).join(',');
   throw new TsaltError(
     'saltfile-value',
-    `The Saltfile's '${key}' must be ${type === 'boolean' ? 'true or false' : 'text'}, not ${describe(value)}.`,
-    { kind: 'usage', at: placeOf(file, section, key) },
+    `The Saltfile's '${key}' must be ${type === 'boolean' ? 'true or false' : 'text'}, not ${describeValue(value)}.`,
+    { kind: 'usage', at: keyLocation(file, section, key) },
   );
 };

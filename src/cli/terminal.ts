@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import type { Question } from '../config/request.ts';
+import type { PromptQuestion } from '../config/request.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { Secret } from '../protocol/host.ts';
 import { unsafeCharacters } from '../protocol/unsafe-characters.ts';
@@ -15,7 +15,7 @@ export type Terminal = { readonly stdin: NodeJS.ReadStream; readonly stderr: Nod
 export const createAsk = (
   { stdin, stderr }: Terminal,
   pause: () => Promise<() => void>,
-): ((question: Question) => Promise<Secret>) => {
+): ((question: PromptQuestion) => Promise<Secret>) => {
   let turn: Promise<unknown> = Promise.resolve();
   return question => {
     if (stdin.isTTY !== true) return Promise.reject(noTerminal(question));
@@ -39,7 +39,7 @@ const names = {
   'keyboard-interactive': 'an answer',
 } as const;
 
-const noTerminal = ({ host, what }: Question): TsaltError =>
+const noTerminal = ({ host, what }: PromptQuestion): TsaltError =>
   new TsaltError(
     'no-terminal',
     `The host '${host}' needs ${names[what]}, and there is no terminal to ask at.`,

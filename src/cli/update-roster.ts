@@ -4,7 +4,7 @@ import { dumpYaml } from '../data/formats/yaml-dump.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
 import { checkTrusted } from '../trust/check.ts';
-import { type Invocation, readRoster, rosterFileOf } from './rosters.ts';
+import { type Invocation, readRosters, rosterFileOf } from './rosters.ts';
 
 /**
  * `--update-roster`: writes the hosts of a run that are in no roster to the end of the flat
@@ -19,7 +19,7 @@ export const updateRoster = async (
   hosts: readonly Host[],
   met: ReadonlySet<string>,
 ): Promise<void> => {
-  const known = new Set((await readRoster(invocation)).hosts.map(({ host }) => host.id));
+  const known = new Set((await readRosters(invocation)).hosts.map(({ host }) => host.id));
   const added = hosts.filter(({ id }) => met.has(id) && !known.has(id));
   if (added.length === 0) return;
   const file = rosterFileOf(invocation) ?? join(invocation.config.dir, 'roster.yaml');

@@ -3,13 +3,13 @@ import { canonical } from '../data/values/canonical.ts';
 import { stamp } from '../data/values/stamp.ts';
 import type { Data, DataKey, Dict } from '../data/values/value.ts';
 import { Float, isDict, isWhole, keyText, toPlain } from '../data/values/value.ts';
-import type { Place } from '../protocol/error.ts';
+import type { SourceLocation } from '../protocol/error.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import { type PlainDict, setOwn } from '../protocol/plain.ts';
 import { markWholeFloat } from '../protocol/whole-floats.ts';
 import type { High, IdDeclaration, StateDeclaration } from './high.ts';
 import { isOwnKey } from './high.ts';
-import { placeOf } from './place.ts';
+import { locationOf } from './place.ts';
 import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
 
@@ -61,13 +61,13 @@ const sources = stamp<Chunk>();
  * @param argument the argument's name
  * @returns undefined for a chunk that was not compiled from an SLS
  */
-export const argumentPlace = (low: LowChunk, argument: string): Place | undefined => {
+export const argumentPlace = (low: LowChunk, argument: string): SourceLocation | undefined => {
   const chunk = sources.of(low);
   if (!chunk) return undefined;
   const { declaration, state, named } = chunk;
   const own = named === undefined ? [] : listOf(readName(named).own);
   const written = [...listOf(state.args), ...own].findLast(arg => isDict(arg) && arg.has(argument));
-  return placeOf([declaration, written], argument);
+  return locationOf([declaration, written], argument);
 };
 
 /**
@@ -78,7 +78,11 @@ export const argumentPlace = (low: LowChunk, argument: string): Place | undefine
  * @param at the requisite's place among those of its kind
  * @returns the place of the kind for requisites that another state added by `require_in`
  */
-export const requisitePlace = (low: LowChunk, kind: string, at: number): Place | undefined => {
+export const requisitePlace = (
+  low: LowChunk,
+  kind: string,
+  at: number,
+): SourceLocation | undefined => {
   const chunk = sources.of(low);
   const { declaration, state } = chunk ?? {};
   const written = listOf(state?.args ?? null).findLast(arg => isDict(arg) && arg.has(kind));
@@ -86,8 +90,8 @@ export const requisitePlace = (low: LowChunk, kind: string, at: number): Place |
   if (!Array.isArray(list) || at >= list.length) return argumentPlace(low, kind);
   const item = list[at];
   return isDict(item)
-    ? placeOf([declaration, written, list, item], [...item.keys()][0])
-    : placeOf([declaration, written, list], at);
+    ? locationOf([declaration, written, list, item], [...item.keys()][0])
+    : locationOf([declaration, written, list], at);
 };
 
 /**
@@ -96,13 +100,13 @@ export const requisitePlace = (low: LowChunk, kind: string, at: number): Place |
  * @param low a chunk that `lowChunks` made
  * @returns undefined for a chunk that was not compiled from an SLS
  */
-export const statePlace = (low: LowChunk): Place | undefined => {
+export const statePlace = (low: LowChunk): SourceLocation | undefined => {
   const chunk = sources.of(low);
   if (!chunk) return undefined;
   const { declaration, state } = chunk;
   const long = `${low.state}.${low.fun}`;
   const isLong = isDict(declaration.written) && declaration.written.has(long);
-  return placeOf([declaration], isLong ? long : state.module);
+  return locationOf([declaration], isLong ? long : state.module);
 };
 
 /** Its keys in order; of one that comes again the later value counts. */
@@ -206,7 +210,7 @@ const addNamed = (found: Found, common: Common, names: readonly Data[]): void =>
     const { name, own } = readName(item);
     if (!Array.isArray(own) || !own.every(isDict)) {
       const message = `The arguments of name '${pyStr(name)}' in state '${pyStr(declaration.id)}' in SLS '${pyStr(declaration.sls)}' need to be formed as a list of single key dictionaries`;
-      found.problems.push(problem(message, placeOf([declaration, names, item], name)));
+      found.problems.push(problem(message, locationOf([declaration, names, item], name)));
       continue;
     }
     let { order } = common;

@@ -6,7 +6,7 @@ import { gather } from './gather.ts';
 import type { High } from './high.ts';
 import { highOf, isEmpty } from './high.ts';
 import type { SlsTree } from './load.ts';
-import { Lookup } from './lookup.ts';
+import { StateIndex } from './lookup.ts';
 import type { Problem } from './problem.ts';
 import { RequisitesIn } from './requisite-in.ts';
 import { verifyHigh } from './verify.ts';
@@ -61,7 +61,7 @@ const compileGathered = (
 ): Compiled => {
   const collect = options.collect ?? 'run';
   const empty = isEmpty(high);
-  const lookup = new Lookup(high);
+  const lookup = new StateIndex(high);
   const errors = [...earlier, ...reconcileExtend(high, lookup, false)];
   const requisites = new RequisitesIn(high, lookup, options.disabledRequisites ?? []);
   errors.push(...verifyHigh(high, declaration => requisites.take(declaration)));

@@ -4,9 +4,9 @@ import type { Data, DataKey, Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
 import type { High, IdDeclaration } from './high.ts';
 import { firstKey, isOwnKey } from './high.ts';
-import { requisiteKeywords } from './keywords.ts';
-import type { Lookup } from './lookup.ts';
-import { copyOf, placeOf } from './place.ts';
+import { requisiteWords } from './keywords.ts';
+import type { StateIndex } from './lookup.ts';
+import { copyOf, locationOf } from './place.ts';
 import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
 
@@ -17,7 +17,7 @@ import { problem } from './problem.ts';
  * @param strict - The state has to exist in the module that is extended (requisites `_in`);
  *   otherwise an ID may gain a module.
  */
-export const reconcileExtend = (high: High, lookup: Lookup, strict: boolean): Problem[] => {
+export const reconcileExtend = (high: High, lookup: StateIndex, strict: boolean): Problem[] => {
   const { extend = [] } = high;
   high.extend = undefined;
   const excluded = excludedSls(high);
@@ -31,7 +31,7 @@ export const reconcileExtend = (high: High, lookup: Lookup, strict: boolean): Pr
 
 type Extending = {
   readonly high: High;
-  readonly lookup: Lookup;
+  readonly lookup: StateIndex;
   readonly strict: boolean;
   readonly excluded: ReadonlySet<Data>;
   /** Lists made here may be added to in place; those a template wrote are copied first. */
@@ -52,7 +52,7 @@ const extendOne = (context: Extending, name: DataKey, body: Dict): void => {
   if (typeof state !== 'string') {
     const message = `Extension of ID '${pyStr(name)}' in SLS '${pyStr(slsOf(body))}' names no state`;
     const hint = 'Below the ID stands the state it extends.';
-    problems.push(problem(message, placeOf([body]), hint));
+    problems.push(problem(message, locationOf([body]), hint));
     return;
   }
   const found = high.ids.get(name)?.state(state)
@@ -81,7 +81,7 @@ const missing = (name: DataKey, body: Dict, state: string): Problem => {
     'This is likely due to a missing include statement or an incorrectly typed ID.\n' +
     `Ensure that a state with an ID of '${id}' is available\n` +
     `in environment '${env}' and to SLS '${sls}'`;
-  return problem(message, placeOf([body], state));
+  return problem(message, locationOf([body], state));
 };
 
 const extendState = (
@@ -96,7 +96,7 @@ const extendState = (
   const args = itemsOf(run);
   if (known && !(Array.isArray(known.args) && args)) {
     const message = `State '${pyStr(target.id)}' in SLS '${pyStr(slsOf(extension))}' is not formed as a list`;
-    problems.push(problem(message, placeOf([extension], state)));
+    problems.push(problem(message, locationOf([extension], state)));
     return;
   }
   if (!known) target.add(state, run);
@@ -129,7 +129,7 @@ const extendArgument = (context: Extending, extended: Extended, arg: Data): void
       const oldKey = firstKey(old);
       if (key !== undefined && key === oldKey) {
         done = true;
-        if (requisiteKeywords.has(key)) addRequisites(context, extended, index, key, arg);
+        if (requisiteWords.has(key)) addRequisites(context, extended, index, key, arg);
         else args[index] = arg;
       } else if (key === 'name' && oldKey === 'names') args[index] = arg;
     }
@@ -149,7 +149,7 @@ const addRequisites = (
   const known = old.get(key);
   if (!Array.isArray(more) || !Array.isArray(known)) {
     const message = `The ${pyStr(key)} statement in state '${pyStr(id)}' in SLS '${pyStr(slsOf(extension))}' needs to be formed as a list`;
-    problems.push(problem(message, placeOf([extension, arg], key)));
+    problems.push(problem(message, locationOf([extension, arg], key)));
     return;
   }
   if (grown.has(known)) for (const one of more) known.push(one);

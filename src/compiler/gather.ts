@@ -5,8 +5,8 @@ import { isDict } from '../data/values/value.ts';
 import type { High, IdDeclaration } from './high.ts';
 import { newHigh } from './high.ts';
 import type { LoadedSls, SlsTree } from './load.ts';
-import { newPart, ownPart, type Part, type Reading, splitter } from './own-part.ts';
-import { placeOf } from './place.ts';
+import { newPart, ownPart, type Part, type StateReading, splitter } from './own-part.ts';
+import { locationOf } from './place.ts';
 import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
 
@@ -42,7 +42,7 @@ const gatherWith = (
   shared: (parts: Iterable<Part>) => ReadonlySet<DataKey>,
 ): Gathered & { readonly unique: boolean } => {
   const order = { next: 10_000 };
-  const reading: Reading = { auto: options.autoOrder, split: splitter() };
+  const reading: StateReading = { auto: options.autoOrder, split: splitter() };
   const parts = ownParts(tree, reading);
   const claimed = shared(parts.values());
   const whole = newPart();
@@ -71,7 +71,7 @@ const renameMissing = (one: Problem, asked: string, saltenv: string): Problem =>
 
 type Order = { next: number };
 
-const ownParts = (tree: SlsTree, reading: Reading): Map<LoadedSls, Part> => {
+const ownParts = (tree: SlsTree, reading: StateReading): Map<LoadedSls, Part> => {
   const parts = new Map<LoadedSls, Part>();
   const open = tree.map(({ loaded }) => loaded);
   for (let one = open.pop(); one; one = open.pop()) {
@@ -163,7 +163,11 @@ const conflict = (first: IdDeclaration, second: IdDeclaration): Problem => {
     'Detected conflicting IDs, SLS IDs need to be globally unique.\n' +
     `    The conflicting ID is '${pyStr(second.id)}' and is found in SLS ` +
     `'${origin(first)}' and SLS '${origin(second)}'`;
-  return problem(message, placeOf([second, second.origin.data], second.id), 'Rename one of them.');
+  return problem(
+    message,
+    locationOf([second, second.origin.data], second.id),
+    'Rename one of them.',
+  );
 };
 
 /** Extensions one ID each, the same one only once. */

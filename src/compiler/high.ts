@@ -15,7 +15,7 @@ export type High = {
 };
 
 /** Where an ID belongs: its `__sls__` and `__env__`, and the file that faults are told with. */
-export type Origin = {
+export type StateOrigin = {
   readonly sls: Data | undefined;
   readonly env: Data | undefined;
   readonly file: string | undefined;
@@ -29,13 +29,13 @@ export type Origin = {
 export class IdDeclaration implements Marked {
   readonly id: DataKey;
   readonly written: Data;
-  readonly origin: Origin;
+  readonly origin: StateOrigin;
   /** Its first state; null when it has none, undefined when it is not a mapping. */
   first: StateDeclaration | null | undefined;
   /** The last requisite statement that was checked: Salt looks there for pairs. */
   checked: readonly Data[] | undefined;
 
-  constructor(id: DataKey, written: Data, origin: Origin, first?: null) {
+  constructor(id: DataKey, written: Data, origin: StateOrigin, first?: null) {
     this.id = id;
     this.written = written;
     this.origin = origin;
@@ -165,19 +165,19 @@ export const highOf = (data: Dict): High => {
 
 const declarationOf = (id: DataKey, body: Data): IdDeclaration => {
   if (!isDict(body)) return new IdDeclaration(id, body, nowhere);
-  const origin = originOf(body, { ...nowhere, file: fileOf(body) });
+  const origin = stateOriginOf(body, { ...nowhere, file: fileOf(body) });
   const declaration = new IdDeclaration(id, body, origin, null);
   for (const [key, args] of body) if (!isOrigin(key)) declaration.add(key, args);
   return declaration;
 };
 
-const nowhere: Origin = { sls: undefined, env: undefined, file: undefined };
+const nowhere: StateOrigin = { sls: undefined, env: undefined, file: undefined };
 
 /** Says a key of an ID where it belongs? */
 export const isOrigin = (key: DataKey): boolean => key === '__sls__' || key === '__env__';
 
 /** What an ID itself says about where it belongs counts more than where it stands. */
-export const originOf = (body: Dict, origin: Origin): Origin =>
+export const stateOriginOf = (body: Dict, origin: StateOrigin): StateOrigin =>
   body.has('__sls__') || body.has('__env__')
     ? { ...origin, sls: body.get('__sls__') ?? origin.sls, env: body.get('__env__') ?? origin.env }
     : origin;

@@ -1,10 +1,10 @@
 import { requisiteKeywords as names } from '../protocol/state-keywords.ts';
 
 /** Requisites as a state carries them: extending one adds to its list. */
-export const requisiteKeywords: ReadonlySet<unknown> = new Set(names);
+export const requisiteWords: ReadonlySet<unknown> = new Set(names);
 
 /** Requisites that say something about another state. */
-export const requisiteInKeywords: ReadonlySet<unknown> = new Set([
+export const requisiteInWords: ReadonlySet<unknown> = new Set([
   'require_in',
   'watch_in',
   'onfail_in',
@@ -17,7 +17,7 @@ export const requisiteInKeywords: ReadonlySet<unknown> = new Set([
 
 /** Arguments that `use` never copies. */
 export const notUsed: ReadonlySet<unknown> = new Set([
-  ...requisiteInKeywords,
+  ...requisiteInWords,
   'require',
   'watch',
   'onfail',

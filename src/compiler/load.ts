@@ -8,7 +8,7 @@ import { withoutEnd } from '../data/values/without-end.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { isFalsy } from './high.ts';
 import { missingHint, missingSentence } from './missing-sls.ts';
-import { placeOf, setFile } from './place.ts';
+import { locationOf, setFile } from './place.ts';
 import { type Problem, problem, renderProblem } from './problem.ts';
 
 /** Which SLS a host gets: saltenv → names or globs, in order. */
@@ -30,14 +30,14 @@ export type LoadedSls = {
   readonly includes: readonly (LoadedSls | Problem)[];
 };
 
-export type LoadOptions = {
+export type SlsLoadOptions = {
   readonly matches: Matches;
   readonly loader: SlsLoader;
 };
 
 /** The root SLS in order; a problem where a match names no environment. */
-export type SlsTree = readonly Root[];
-export type Root = {
+export type SlsTree = readonly SlsRoot[];
+export type SlsRoot = {
   readonly asked: string;
   readonly saltenv: string;
   readonly loaded: LoadedSls | Problem;
@@ -47,9 +47,9 @@ export type Root = {
  * Renders the SLS of all matches and what they include, each once, in Salt's order: a file's
  * includes come before the next match. Collects the faults of all files.
  */
-export const loadSls = async ({ matches, loader }: LoadOptions): Promise<SlsTree> => {
+export const loadSls = async ({ matches, loader }: SlsLoadOptions): Promise<SlsTree> => {
   const session = newSession(loader, matches);
-  const roots: Root[] = [];
+  const roots: SlsRoot[] = [];
   for (const [saltenv, names] of matches)
     for (const asked of names) {
       if (!isEnv(session, saltenv)) {
@@ -159,12 +159,12 @@ const withIncludes = async (
   if (!data.has('include')) return { ...base, data, includeProblems: [], includes: [] };
   if (!Array.isArray(declared)) {
     const message = `Include Declaration in SLS ${sls} is not formed as a list`;
-    const includeProblems = [problem(message, placeOf([data], 'include'))];
+    const includeProblems = [problem(message, locationOf([data], 'include'))];
     return { ...base, data, includeProblems, includes: [] };
   }
   const includes: (LoadedSls | Problem)[] = [];
   for (const [index, entry] of declared.entries()) {
-    const at = placeOf([data, declared], index) ?? placeOf([data], 'include');
+    const at = locationOf([data, declared], index) ?? locationOf([data], 'include');
     const found = await resolveInclude(session, { saltenv, sls, file }, entry);
     if (typeof found === 'string') includes.push(problem(found, at));
     else

@@ -10,7 +10,7 @@ export type Ref = { readonly id: DataKey; readonly state: string };
  * Finds states by what other states call them. Salt scans all high data for each question; the
  * indexes here are made once and kept up with `changed`.
  */
-export class Lookup {
+export class StateIndex {
   readonly #high: High;
   /** By module, made when a module is first asked about. */
   readonly #byArgument = new Map<string, ArgumentIndex>();
@@ -28,14 +28,17 @@ export class Lookup {
     const declared = this.#high.ids.get(name);
     if (declared && (!strict || declared.state(state))) return [{ id: name, state }];
     if (state === 'sls')
-      return this.#idsOfSls(name).map(id => ({ id, state: statesOf(this.#high, id)[0] ?? '' }));
+      return this.#idsOfSls(name).map(id => ({
+        id,
+        state: declaredStates(this.#high, id)[0] ?? '',
+      }));
     return this.#withArgument(name, state);
   }
 
   /** All states of an SLS. (salt.state.find_sls_ids) */
   ofSls(sls: Data): Ref[] {
     return this.#idsOfSls(sls).flatMap(id =>
-      statesOf(this.#high, id).map(state => ({ id, state })),
+      declaredStates(this.#high, id).map(state => ({ id, state })),
     );
   }
 
@@ -85,7 +88,7 @@ export class Lookup {
 }
 
 /** The state modules an ID declares, in order. */
-export const statesOf = ({ ids }: High, id: DataKey): string[] => {
+export const declaredStates = ({ ids }: High, id: DataKey): string[] => {
   const names: string[] = [];
   for (const { module } of ids.get(id)?.states() ?? [])
     if (typeof module === 'string' && !isOwnKey(module)) names.push(module);
@@ -137,7 +140,7 @@ const indexSls = (high: High): Map<Data, DataKey[]> => {
 const indexNames = (high: High): Map<Data, Ref> => {
   const index = new Map<Data, Ref>();
   for (const id of high.ids.keys())
-    for (const state of statesOf(high, id))
+    for (const state of declaredStates(high, id))
       for (const arg of argumentsOf(high, id, state)) {
         const name = isDict(arg) ? arg.get('name') : undefined;
         if (name !== undefined && !index.has(name)) index.set(name, { id, state });

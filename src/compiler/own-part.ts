@@ -2,10 +2,10 @@ import { pyStr } from '../data/python/python-text.ts';
 import { splitFunctionName } from '../data/signatures/function-name.ts';
 import type { Data, DataKey, Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
-import type { Origin } from './high.ts';
-import { firstKey, IdDeclaration, isOrigin, originOf, type StateDeclaration } from './high.ts';
+import type { StateOrigin } from './high.ts';
+import { firstKey, IdDeclaration, isOrigin, type StateDeclaration, stateOriginOf } from './high.ts';
 import type { LoadedSls } from './load.ts';
-import { copyOf, placeOf, setFile } from './place.ts';
+import { copyOf, locationOf, setFile } from './place.ts';
 import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
 
@@ -34,13 +34,13 @@ export const newPart = (): Part => ({
 });
 
 /** How states are read: with numbers for their order or without, function names once each. */
-export type Reading = {
+export type StateReading = {
   readonly auto: boolean;
   readonly split: (name: string) => readonly [module: string, fun: string];
 };
 
 /** Thousands of states share a dozen functions: the parts of a name are the same two texts. */
-export const splitter = (): Reading['split'] => {
+export const splitter = (): StateReading['split'] => {
   const known = new Map<string, readonly [string, string]>();
   return name => {
     let parts = known.get(name);
@@ -54,7 +54,7 @@ export const splitter = (): Reading['split'] => {
 };
 
 /** An SLS alone, its short forms written out. */
-export const ownPart = (loaded: LoadedSls, reading: Reading): Part => {
+export const ownPart = (loaded: LoadedSls, reading: StateReading): Part => {
   const part = newPart();
   part.problems.push(...loaded.problems, ...loaded.includeProblems);
   const { data } = loaded;
@@ -72,7 +72,7 @@ export const ownPart = (loaded: LoadedSls, reading: Reading): Part => {
 
 const takeExtend = (source: Dict, loaded: LoadedSls, { extend, problems }: Part): void => {
   const written = source.get('extend') as Data;
-  const at = placeOf([source], 'extend');
+  const at = locationOf([source], 'extend');
   if (!isDict(written)) {
     const message = `Extension value in SLS '${loaded.sls}' is not a dictionary`;
     problems.push(problem(message, at, 'extend: maps IDs to what is changed in them.'));
@@ -82,7 +82,7 @@ const takeExtend = (source: Dict, loaded: LoadedSls, { extend, problems }: Part)
   for (const [id, body] of written) {
     if (!isDict(body)) {
       const message = `Extension name '${pyStr(id)}' in SLS '${loaded.sls}' is not a dictionary`;
-      problems.push(problem(message, placeOf([source, written], id)));
+      problems.push(problem(message, locationOf([source, written], id)));
       extension.delete(id);
       continue;
     }
@@ -98,7 +98,7 @@ const takeExtend = (source: Dict, loaded: LoadedSls, { extend, problems }: Part)
 
 const takeExclude = (source: Dict, loaded: LoadedSls, part: Part): void => {
   const written = source.get('exclude') as Data;
-  const at = placeOf([source], 'exclude');
+  const at = locationOf([source], 'exclude');
   if (Array.isArray(written)) {
     part.exclude = [...written];
     return;
@@ -129,9 +129,9 @@ const splitFunction = (body: Dict, key: string, args: readonly Data[]): void => 
 /** Where IDs are declared: the mapping they stand in, and what takes in what is found. */
 type Place = {
   readonly source: Dict;
-  readonly origin: Origin;
+  readonly origin: StateOrigin;
   readonly part: Part;
-  readonly reading: Reading;
+  readonly reading: StateReading;
 };
 
 const declare = (id: DataKey, body: Data, place: Place): IdDeclaration => {
@@ -145,10 +145,10 @@ const declare = (id: DataKey, body: Data, place: Place): IdDeclaration => {
   if (!isDict(body)) {
     const message = `ID ${pyStr(id)} in SLS ${pyStr(origin.sls ?? null)} is not a dictionary`;
     const hint = 'Below an ID stands a state function: "pkg.installed: []", or "test.nop" alone.';
-    part.problems.push(problem(message, placeOf([source], id), hint));
+    part.problems.push(problem(message, locationOf([source], id), hint));
     return new IdDeclaration(id, body, origin);
   }
-  const declaration = new IdDeclaration(id, body, originOf(body, origin), null);
+  const declaration = new IdDeclaration(id, body, stateOriginOf(body, origin), null);
   addStates(declaration, body, place);
   return declaration;
 };
@@ -201,7 +201,9 @@ const placed = (
     const [module, fun] = reading.split(key as string);
     if (taken.has(module)) {
       const message = `ID '${pyStr(id)}' in SLS '${pyStr(origin.sls ?? null)}' contains multiple state declarations of the same type`;
-      part.problems.push(problem(message, placeOf([source, body], key), 'Give each its own ID.'));
+      part.problems.push(
+        problem(message, locationOf([source, body], key), 'Give each its own ID.'),
+      );
       continue;
     }
     states.delete(key);

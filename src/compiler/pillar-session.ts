@@ -38,7 +38,7 @@ export type PillarInput = {
 };
 
 /** One host's pillar in the making. */
-export type Session = PillarInput & {
+export type PillarSession = PillarInput & {
   readonly envs: readonly string[];
   /** SLS whose absence the top file allows, by environment. */
   readonly ignored: Map<string, Set<string>>;
@@ -46,12 +46,12 @@ export type Session = PillarInput & {
   readonly lists: Map<string, readonly string[]>;
 };
 
-export const isEnv = ({ envs }: Session, env: string): boolean =>
+export const isEnv = ({ envs }: PillarSession, env: string): boolean =>
   envs.includes(env) || envs.includes('__env__');
 
 /** The SLS names of an environment; undefined where there is no such environment. */
-export const listed = async (
-  session: Session,
+export const asStringList = async (
+  session: PillarSession,
   env: string,
 ): Promise<readonly string[] | undefined> => {
   if (!isEnv(session, env)) return undefined;

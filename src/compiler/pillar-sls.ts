@@ -7,14 +7,14 @@ import { isDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { isFalsy } from './high.ts';
 import { missingHint, missingSentence } from './missing-sls.ts';
-import { isEnv, listed, type Session } from './pillar-session.ts';
-import { placeOf, setFile } from './place.ts';
+import { asStringList, isEnv, type PillarSession } from './pillar-session.ts';
+import { locationOf, setFile } from './place.ts';
 import type { Problem } from './problem.ts';
 import { problem, problemOf } from './problem.ts';
 
 /** The pillar of the SLS that the top file assigns to the host, and of their includes. */
 export const renderPillar = async (
-  session: Session,
+  session: PillarSession,
   matches: Map<string, string[]>,
 ): Promise<Dict> => {
   let pillar: Dict = new Map(session.override ?? []);
@@ -22,7 +22,7 @@ export const renderPillar = async (
     const mods: Mods = new Map();
     const names: string[] = [];
     for (const sls of wanted) {
-      const list = await listed(session, env);
+      const list = await asStringList(session, env);
       if (!list) session.problems.push(noEnvironment(env));
       const found = fnmatchFilter(list ?? [], sls);
       names.push(...(found.length > 0 ? found : [sls]));
@@ -45,7 +45,7 @@ const noEnvironment = (env: string): Problem =>
 /** What each SLS rendered to, includes not yet merged in: an SLS that is met again adds just that. */
 type Mods = Map<string, Dict | undefined>;
 type Rendering = {
-  readonly session: Session;
+  readonly session: PillarSession;
   readonly env: string;
   readonly mods: Mods;
   readonly defaults: Dict;
@@ -70,7 +70,7 @@ const renderPillarSls = async (rendering: Rendering, sls: string): Promise<Part>
   const include = data.get('include') ?? null;
   if (!Array.isArray(include)) {
     const message = `Include Declaration in SLS '${sls}' is not formed as a list`;
-    errors.push(problem(message, placeOf([data], 'include')));
+    errors.push(problem(message, locationOf([data], 'include')));
     mods.set(sls, data);
     return { data, errors };
   }
@@ -150,13 +150,13 @@ const readInclude = (entry: Data): Include => {
 };
 
 const includeTargets = async (
-  session: Session,
+  session: PillarSession,
   env: string,
   from: { readonly sls: string; readonly init: boolean },
   written: string,
   problems: Problem[],
 ): Promise<readonly string[]> => {
-  const list = await listed(session, env);
+  const list = await asStringList(session, env);
   if (!list) {
     problems.push(noEnvironment(env));
     return [written];

@@ -4,7 +4,7 @@ import type { Data, DataKey } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Subject } from '../targeting/match.ts';
-import { isEnv, type Session } from './pillar-session.ts';
+import { isEnv, type PillarSession } from './pillar-session.ts';
 import type { Problem } from './problem.ts';
 import { problem, renderProblem } from './problem.ts';
 import { confirm } from './top.ts';
@@ -12,7 +12,7 @@ import { confirm } from './top.ts';
 /** saltenv → target → items, sorted by each target's `order`. */
 export type PillarTop = Map<string, Map<DataKey, Data[]>>;
 
-const topEnvs = (session: Session): readonly string[] => {
+const topEnvs = (session: PillarSession): readonly string[] => {
   const { envs, options } = session;
   const { pillarenv, saltenv, merge } = options;
   if (pillarenv) return isEnv(session, pillarenv) ? [pillarenv] : [];
@@ -23,7 +23,7 @@ const topEnvs = (session: Session): readonly string[] => {
 
 /** The top files of the pillar, as one. */
 export const pillarTop = async (
-  session: Session,
+  session: PillarSession,
 ): Promise<{ top: PillarTop; problems: Problem[] }> => {
   const problems: Problem[] = [];
   const files: RenderedSls[] = [];
@@ -47,7 +47,7 @@ export const pillarTop = async (
 };
 
 const includedTops = async (
-  { loader }: Session,
+  { loader }: PillarSession,
   top: RenderedSls,
   problems: Problem[],
 ): Promise<RenderedSls[]> => {
@@ -67,7 +67,7 @@ const includedTops = async (
 
 /** Undefined when a top file is not formed as one. */
 const mergePillarTops = (
-  session: Session,
+  session: PillarSession,
   files: readonly RenderedSls[],
 ): PillarTop | undefined => {
   const top: PillarTop = new Map();
@@ -125,7 +125,7 @@ const targetOrder = (items: readonly Data[]): number => {
   return Number.isFinite(order) ? Math.trunc(order) : 0;
 };
 
-const ignore = ({ ignored }: Session, env: string, items: readonly Data[]): void => {
+const ignore = ({ ignored }: PillarSession, env: string, items: readonly Data[]): void => {
   const names = ignored.get(env) ?? new Set();
   for (const item of items) if (typeof item === 'string') names.add(item);
   ignored.set(env, names);
@@ -133,7 +133,7 @@ const ignore = ({ ignored }: Session, env: string, items: readonly Data[]): void
 
 /** The SLS that the top file assigns to the host, by environment. */
 export const pillarMatches = (
-  session: Session,
+  session: PillarSession,
   top: PillarTop,
   subject: Subject,
 ): Map<string, string[]> => {

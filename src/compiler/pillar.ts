@@ -2,7 +2,7 @@ import { mergeDicts } from '../data/values/merge.ts';
 import type { Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
 import { messageOf, showPlace, TsaltError } from '../protocol/error.ts';
-import type { ExtPillar, PillarInput, Session } from './pillar-session.ts';
+import type { ExtPillar, PillarInput, PillarSession } from './pillar-session.ts';
 import { renderPillar } from './pillar-sls.ts';
 import { pillarMatches, pillarTop } from './pillar-top.ts';
 import type { Problem } from './problem.ts';
@@ -17,7 +17,7 @@ export type CompiledPillar = {
 /** Compiles one host's pillar. (salt.pillar.Pillar.compile_pillar) */
 export const compilePillar = async (input: PillarInput): Promise<CompiledPillar> => {
   const { options, override = new Map(), ext = [] } = input;
-  const session: Session = {
+  const session: PillarSession = {
     ...input,
     envs: input.loader.envs(),
     ignored: new Map(),
@@ -79,7 +79,7 @@ export const brokenPillar = (error: unknown): CompiledPillar | undefined =>
   error instanceof TsaltError ? failures.get(error) : undefined;
 
 const addExt = async (
-  { options, problems }: Session,
+  { options, problems }: PillarSession,
   start: Dict,
   sources: readonly ExtPillar[],
 ): Promise<Dict> => {

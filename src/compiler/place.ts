@@ -1,7 +1,7 @@
-import type { Position, Trace } from '../data/values/position.ts';
+import type { TextPosition, Trace } from '../data/values/position.ts';
 import { keyPosition, nodePosition } from '../data/values/position.ts';
 import type { Dict } from '../data/values/value.ts';
-import type { Place } from '../protocol/error.ts';
+import type { SourceLocation } from '../protocol/error.ts';
 
 // On the nodes themselves: weak maps of that many entries make the garbage collector slow.
 export const fileKey = Symbol('file');
@@ -42,7 +42,7 @@ export const fileOf = (node: Marked): string | undefined => node[fileKey];
 /** The node that a parser made: it knows its lines. */
 export const originalOf = (node: Marked): object => node[originalKey] ?? node;
 
-const positionOf = (node: Marked, key: unknown): Position | undefined => {
+const positionOf = (node: Marked, key: unknown): TextPosition | undefined => {
   const original = originalOf(node);
   return keyPosition(original, key) ?? nodePosition(original);
 };
@@ -51,7 +51,10 @@ const positionOf = (node: Marked, key: unknown): Position | undefined => {
  * The place of a key of a mapping or list. `within` are the nodes around it, outermost first:
  * the first that knows its file names it; the innermost that knows a line gives the line.
  */
-export const placeOf = (within: readonly unknown[], key?: unknown): Place | undefined => {
+export const locationOf = (
+  within: readonly unknown[],
+  key?: unknown,
+): SourceLocation | undefined => {
   const nodes = within.filter(node => typeof node === 'object' && node !== null) as Marked[];
   const owner = nodes.find(node => fileOf(node) !== undefined);
   const file = owner && fileOf(owner);

@@ -1,5 +1,5 @@
 import { excerptAt } from '../data/values/position.ts';
-import { type Place, showError, TsaltError } from '../protocol/error.ts';
+import { type SourceLocation, showError, TsaltError } from '../protocol/error.ts';
 
 /**
  * One fault in what the user wrote. `message` is Salt's text, word for word, since scripts read
@@ -9,21 +9,25 @@ export type Problem = {
   readonly message: string;
   /** The same for people, where Salt's text repeats what travels beside it. */
   readonly sentence?: string | undefined;
-  readonly at?: Place | undefined;
+  readonly at?: SourceLocation | undefined;
   /** The expected form, in one sentence. */
   readonly hint?: string | undefined;
   /** The lines around the fault, ready to print. */
   readonly excerpt?: string | undefined;
 };
 
-export const problem = (message: string, at: Place | undefined, hint?: string): Problem => ({
+export const problem = (
+  message: string,
+  at: SourceLocation | undefined,
+  hint?: string,
+): Problem => ({
   message,
   ...(at ? { at } : {}),
   ...(hint === undefined ? {} : { hint }),
   ...excerptFor(at),
 });
 
-const excerptFor = (at: Place | undefined): Pick<Problem, 'excerpt'> => {
+const excerptFor = (at: SourceLocation | undefined): Pick<Problem, 'excerpt'> => {
   const excerpt = at && excerptAt(at, 2);
   return excerpt === undefined ? {} : { excerpt };
 };

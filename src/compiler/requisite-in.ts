@@ -4,10 +4,10 @@ import { isDict } from '../data/values/value.ts';
 import { reconcileExtend } from './extend.ts';
 import type { High, IdDeclaration } from './high.ts';
 import { firstKey, isOwnKey } from './high.ts';
-import { notUsed, requisiteInKeywords } from './keywords.ts';
+import { notUsed, requisiteInWords } from './keywords.ts';
 import type { Ref } from './lookup.ts';
-import { argumentNames, type Lookup, statesOf } from './lookup.ts';
-import { placeOf } from './place.ts';
+import { argumentNames, declaredStates, type StateIndex } from './lookup.ts';
+import { locationOf } from './place.ts';
 import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
 
@@ -20,7 +20,7 @@ export class RequisitesIn {
   readonly #disabled: readonly string[];
 
   /** @param disabled - `disabled_requisites`: keywords to leave alone. */
-  constructor(high: High, lookup: Lookup, disabled: readonly string[]) {
+  constructor(high: High, lookup: StateIndex, disabled: readonly string[]) {
     this.#work = { high, lookup, extend: new Map(), added: new Map(), problems: [] };
     this.#disabled = disabled;
   }
@@ -46,13 +46,13 @@ export class RequisitesIn {
   }
 
   #counts(key: string): boolean {
-    return requisiteInKeywords.has(key) && !this.#disabled.includes(key);
+    return requisiteInWords.has(key) && !this.#disabled.includes(key);
   }
 }
 
 type Work = {
   readonly high: High;
-  readonly lookup: Lookup;
+  readonly lookup: StateIndex;
   /** What is to be added, ID → module → arguments. */
   readonly extend: Map<DataKey, Dict>;
   /** The requisite lists already begun in `extend`, by argument list and keyword. */
@@ -118,13 +118,13 @@ const entryOf = (item: Dict): Named | undefined => {
 const byName = ({ high, lookup }: Work, item: Data): Named | undefined => {
   if (Array.isArray(item) || isDict(item)) return undefined;
   if (!high.ids.has(item)) return lookup.named(item);
-  const state = statesOf(high, item)[0];
+  const state = declaredStates(high, item)[0];
   return state === undefined ? undefined : { id: item, state };
 };
 
 const illegal = ({ problems }: Work, { declaration, arg, key }: Statement, value: Data): void => {
   const message = `Illegal requisite "${pyStr(value)}", please check your syntax.\n`;
-  problems.push(problem(message, placeOf([declaration, arg], key)));
+  problems.push(problem(message, locationOf([declaration, arg], key)));
 };
 
 const withoutDots = (work: Work, statement: Statement, state: string, name: Data): string => {
@@ -134,7 +134,7 @@ const withoutDots = (work: Work, statement: Statement, state: string, name: Data
     `Invalid requisite in ${keyword(statement)}: ${state} for ${pyStr(name)}, in SLS ` +
     `'${pyStr(statement.declaration.sls)}'. Requisites must not contain dots, did you mean '${module}'?`;
   work.problems.push(
-    problem(message, placeOf([statement.declaration, statement.arg], statement.key)),
+    problem(message, locationOf([statement.declaration, statement.arg], statement.key)),
   );
   return module;
 };

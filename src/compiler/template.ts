@@ -3,7 +3,7 @@ import { splitFunctionName } from '../data/signatures/function-name.ts';
 import type { Data, DataKey, Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
 import { isFalsy } from './high.ts';
-import { copyOf, placeOf, setFile } from './place.ts';
+import { copyOf, locationOf, setFile } from './place.ts';
 import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
 
@@ -24,7 +24,7 @@ export const templateHigh = (
   const invalid = ['include', 'exclude', 'extends'].find(key => data.has(key));
   if (invalid) {
     const message = `The '${invalid}' declaration found on '${name}' is invalid when rendering single templates`;
-    return { high: data, problems: [problem(message, placeOf([data], invalid))] };
+    return { high: data, problems: [problem(message, locationOf([data], invalid))] };
   }
   const problems: Problem[] = [];
   const high: Dict = new Map();
@@ -45,7 +45,7 @@ const declare = (
   }
   if (!isDict(body)) {
     const message = `ID ${pyStr(id)} in template ${name} is not a dictionary`;
-    problems.push(problem(message, placeOf([source], id)));
+    problems.push(problem(message, locationOf([source], id)));
     return body;
   }
   const copy = copyOf(body);
@@ -58,13 +58,13 @@ const declare = (
       const message =
         `ID '${pyStr(id)}' in template ${name} contains a short declaration (${key}) with a ` +
         'trailing colon. When not passing any arguments to a state, the colon must be omitted.';
-      problems.push(problem(message, placeOf([source, body], key)));
+      problems.push(problem(message, locationOf([source, body], key)));
     }
     if (!Array.isArray(args)) continue;
     const [module, fun] = splitFunctionName(key);
     if (fun !== undefined && modules.has(module)) {
       const message = `ID '${pyStr(id)}' in template '${name}' contains multiple state declarations of the same type`;
-      problems.push(problem(message, placeOf([source, body], key)));
+      problems.push(problem(message, locationOf([source, body], key)));
       continue;
     }
     if (fun !== undefined) copy.delete(key);

@@ -8,7 +8,7 @@ import type { Subject } from '../targeting/match.ts';
 import { matches as isMatch } from '../targeting/match.ts';
 import { isFalsy } from './high.ts';
 import type { Matches } from './load.ts';
-import { copyOf, placeOf, setFile } from './place.ts';
+import { copyOf, locationOf, setFile } from './place.ts';
 import type { Problem } from './problem.ts';
 import { problem, problemOf } from './problem.ts';
 
@@ -56,7 +56,7 @@ const fatalCodes: ReadonlySet<string> = new Set(['top-no-targets', 'top-no-dict'
 type Tops = Map<string, Dict[]>;
 
 const noTargets = (top: Dict, env: DataKey): TsaltError => {
-  const at = placeOf([top], env);
+  const at = locationOf([top], env);
   return new TsaltError('top-no-targets', 'Unable to render top file. No targets found.', {
     kind: 'render',
     at,
@@ -213,7 +213,7 @@ export const verifyTop = (top: Data): Problem[] => {
 
 const verifyEnv = (top: Dict, env: DataKey, targets: Data): Problem[] => {
   const problems: Problem[] = [];
-  const at = placeOf([targets]) ?? placeOf([top], env);
+  const at = locationOf([targets]) ?? locationOf([top], env);
   if (typeof env !== 'string')
     problems.push(problem(`Environment ${pyStr(env)} in top file is not formed as a string`, at));
   if (env === '') problems.push(problem('Empty saltenv statement in top file', at));
@@ -222,7 +222,7 @@ const verifyEnv = (top: Dict, env: DataKey, targets: Data): Problem[] => {
     return [...problems, problem(message, at)];
   }
   for (const [target, states] of targets) {
-    const here = placeOf([targets], target) ?? at;
+    const here = locationOf([targets], target) ?? at;
     if (!Array.isArray(states)) {
       const message = 'Malformed topfile (state declarations not formed as a list)';
       problems.push(problem(message, here, `Write the SLS of "${pyStr(target)}" as a list.`));

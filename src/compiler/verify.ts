@@ -3,7 +3,7 @@ import type { Data, DataKey, Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
 import type { High, IdDeclaration, StateDeclaration } from './high.ts';
 import { firstKey, isOwnKey } from './high.ts';
-import { placeOf } from './place.ts';
+import { locationOf } from './place.ts';
 import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
 
@@ -40,7 +40,7 @@ const verifyId = (declaration: IdDeclaration, all: Checking): void => {
     const message =
       `ID '${pyStr(id)}' in SLS '${slsText(declaration)}' is not formed as a string, ` +
       `but is a ${pyType(id)}. It may need to be quoted.`;
-    problems.push(problem(message, placeOf([declaration])));
+    problems.push(problem(message, locationOf([declaration])));
   }
   if (declaration.first === undefined) {
     const message = `The type ${pyStr(id)} in ${pyStr(written)} is not formatted as a dictionary`;
@@ -54,11 +54,11 @@ const verifyId = (declaration: IdDeclaration, all: Checking): void => {
       const message =
         `ID '${pyStr(id)}' in SLS '${slsText(declaration)}' contains a short declaration (${pyStr(module)}) with a ` +
         'trailing colon. When not passing any arguments to a state, the colon must be omitted.';
-      const at = placeOf([declaration], module);
+      const at = locationOf([declaration], module);
       problems.push(problem(message, at, `Write "${pyStr(module)}: []" or drop the colon.`));
     } else if (!Array.isArray(args)) {
       const message = `State '${pyStr(id)}' in SLS '${slsText(declaration)}' is not formed as a list`;
-      const at = placeOf([declaration], module);
+      const at = locationOf([declaration], module);
       problems.push(problem(message, at, 'Each argument starts with "- ".'));
     } else verifyState({ declaration, state, module: pyStr(module), args }, all);
   }
@@ -95,13 +95,13 @@ const verifyFunction = (one: StateToVerify, fun: string, { problems }: Checking)
   const message =
     `The function "${fun}" in state "${pyStr(declaration.id)}" in SLS "${slsText(declaration)}" has whitespace, a function ` +
     'with whitespace is not supported, perhaps this is an argument that is missing a ":"';
-  problems.push(problem(message, placeOf([declaration], module)));
+  problems.push(problem(message, locationOf([declaration], module)));
 };
 
 const wrongFunctions = (one: StateToVerify, count: number, { problems }: Checking): void => {
   const { declaration, module, state } = one;
   const where = `in state '${pyStr(declaration.id)}' in SLS '${slsText(declaration)}'`;
-  const at = placeOf([declaration], module);
+  const at = locationOf([declaration], module);
   if (count > 1) {
     const functions = state.complete().filter(arg => typeof arg === 'string');
     const message = `Too many functions declared ${where}. Please choose one of the following: ${functions.join(', ')}`;
@@ -152,7 +152,7 @@ const report = (
   message: string,
   hint?: string,
 ): void => {
-  problems.push(problem(message, placeOf([declaration, arg], firstKey(arg)), hint));
+  problems.push(problem(message, locationOf([declaration, arg], firstKey(arg)), hint));
 };
 
 const verifyRequisites = (

@@ -3,14 +3,14 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { hideSecrets } from '../data/hide-secrets.ts';
 import { nearest } from '../data/nearest.ts';
-import { describe, type Kind, placeOf, readKey } from '../data/values/read.ts';
+import { describeValue, keyLocation, readKey, type ValueKind } from '../data/values/read.ts';
 import { type Data, type Dict, isDict, toData } from '../data/values/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
 import { checkTrusted } from '../trust/check.ts';
 import { loadYaml } from '../yaml/load.ts';
 import type { Config, Roots, RosterSource } from './config.ts';
-import { composed, hostDefaults, keptNames, keyFiles, keys, secretKeys } from './keys.ts';
+import { composed, hostDefaults, keptNames, keyFiles, keys, secretOptions } from './keys.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -146,17 +146,17 @@ const checkNames = ({ dict, file = '' }: Source): void => {
     const meant = nearest(name, known);
     if (meant === undefined) continue;
     throw new TsaltError('config-key', `There is no option '${name}'.`, {
-      at: placeOf(file, dict, key),
+      at: keyLocation(file, dict, key),
       hint: `Did you mean '${meant}'?`,
     });
   }
 };
 
-const get = <T>({ dict, file = '' }: Source, key: string, kind: Kind<T>): T | undefined =>
+const get = <T>({ dict, file = '' }: Source, key: string, kind: ValueKind<T>): T | undefined =>
   readKey({ file, dict, code: 'config' }, key, kind);
 
 type PlainKeys = {
-  -readonly [K in keyof typeof keys]?: (typeof keys)[K] extends Kind<infer T> ? T : never;
+  -readonly [K in keyof typeof keys]?: (typeof keys)[K] extends ValueKind<infer T> ? T : never;
 };
 
 const readPlain = (source: Source): PlainKeys => {
@@ -177,8 +177,8 @@ export const pathOf = (dir: string, path: string): string => {
 const wrong = (source: Source, key: string, expected: string, value: Data): TsaltError =>
   new TsaltError(
     'config-value',
-    `The value of '${key}' must be ${expected}, not ${describe(value)}.`,
-    { at: placeOf(source.file ?? '', source.dict, key) },
+    `The value of '${key}' must be ${expected}, not ${describeValue(value)}.`,
+    { at: keyLocation(source.file ?? '', source.dict, key) },
   );
 
 const rootsOf = (source: Source, key: 'file_roots' | 'pillar_roots'): Roots | undefined => {
@@ -307,7 +307,7 @@ const optionsOf = (source: Source, config: object): Dict => {
     if (!['dir', 'file', 'rosters', 'roster_defaults'].includes(key))
       options.set(key, toData(value as Plain));
   for (const [key, value] of source.dict)
-    if (!options.has(key) && !secretKeys.includes(String(key)) && key !== 'roster_defaults')
+    if (!options.has(key) && !secretOptions.includes(String(key)) && key !== 'roster_defaults')
       options.set(key, value);
   for (const key of keyFiles) {
     const path = options.get(key);

@@ -16,7 +16,7 @@ export type TargetType =
   | 'compound';
 
 /** The subject of a prompt. The caller keeps the answer for the whole run. */
-export type Question = {
+export type PromptQuestion = {
   readonly host: string;
   readonly what: 'password' | 'sudo-password' | 'passphrase' | 'keyboard-interactive';
   /** The text shown to the person, without a newline. */
@@ -49,8 +49,8 @@ export type Request = {
    */
   readonly prepareHost: (host: Host) => Promise<Host>;
   /** Asks the person at the terminal. Throws `TsaltError('no-terminal')` where there is none. */
-  readonly ask: (question: Question) => Promise<Secret>;
-  readonly options: RunOptions;
+  readonly ask: (question: PromptQuestion) => Promise<Secret>;
+  readonly options: FleetRunOptions;
 };
 
 export type RosterPlaces = {
@@ -60,7 +60,7 @@ export type RosterPlaces = {
   readonly folder: string;
 };
 
-export type RunOptions = {
+export type FleetRunOptions = {
   readonly maxProcs: number;
   readonly batch?: Batch;
   readonly batchWait?: number;

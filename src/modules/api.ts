@@ -7,7 +7,7 @@ import type { HostOpts, LogLevel } from '../protocol/job.ts';
 import { type LowChunk, lowTag } from '../protocol/low.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
 import type { StateResults } from '../protocol/result.ts';
-import type { Position } from '../protocol/stack.ts';
+import type { StackPosition } from '../protocol/stack.ts';
 import { asView, dataView, view as viewOf } from '../protocol/views.ts';
 import { deepDiff } from './_shared/states/deep-diff.ts';
 import { type Ensure, ensureWith } from './ensure.ts';
@@ -50,7 +50,7 @@ export type ModuleContext = {
     level: LogLevel,
     module: string,
     message: string,
-    stack?: readonly Position[],
+    stack?: readonly StackPosition[],
   ) => void;
   /** The chunk whose state function runs: `__low__`. Absent outside of a state. */
   readonly low?: LowChunk;

@@ -1,7 +1,7 @@
 import type { PlainDict } from '../protocol/plain.ts';
 import { isPlainDict } from '../protocol/plain.ts';
 import type { StateResult, StateResults } from '../protocol/result.ts';
-import { show } from './text.ts';
+import { showValue } from './text.ts';
 
 const mark = '_|-state_compressed_';
 
@@ -35,7 +35,7 @@ export const compressIds = (results: StateResults): StateResults => {
 };
 
 const groupOf = (tag: string, { __id__, __sls__, result }: StateResult): string =>
-  [tag.split('_|-')[0], __id__, __sls__, show(result)].join('_');
+  [tag.split('_|-')[0], __id__, __sls__, showValue(result)].join('_');
 
 const sharedTag = (
   tag: string,
@@ -43,7 +43,7 @@ const sharedTag = (
   count: number,
 ): string => {
   const [state, , , fun] = tag.split('_|-');
-  const name = ['state_compressed', __sls__, __id__, show(result)].join('_');
+  const name = ['state_compressed', __sls__, __id__, showValue(result)].join('_');
   return [state, `${__id__} (${count})`, name, fun].join('_|-');
 };
 
@@ -58,11 +58,12 @@ const join = (known: StateResult, next: StateResult): StateResult => ({
 const joinChanges = (known: StateResult, next: StateResult): PlainDict => {
   if (Object.keys(next.changes).length === 0) return known.changes;
   const before = known.changes['compressed changes'];
-  const first = Object.keys(known.changes).length > 0 ? { [show(known.name)]: known.changes } : {};
+  const first =
+    Object.keys(known.changes).length > 0 ? { [showValue(known.name)]: known.changes } : {};
   return {
     'compressed changes': {
       ...(isPlainDict(before) ? before : first),
-      [show(next.name)]: next.changes,
+      [showValue(next.name)]: next.changes,
     },
   };
 };

@@ -2,7 +2,7 @@ import { Spool } from '../memory/spool.ts';
 import type { HostResult } from '../protocol/event.ts';
 import { parseExact, stringify } from '../protocol/exact-json.ts';
 import { bytePieces, scratchBuffer } from '../protocol/text-pieces.ts';
-import { sizeOf } from './size.ts';
+import { resultSize } from './size.ts';
 
 /** A result that waits to be printed. */
 export type Held = {
@@ -26,7 +26,7 @@ export class HeldResults {
   readonly #spool = new Spool();
 
   hold(result: HostResult): Held {
-    const size = sizeOf(result);
+    const size = resultSize(result);
     const { value: _, states, ...rest } = result;
     const about = states === undefined ? rest : { ...rest, states: {} };
     const take = size + this.#inMemory > mostInMemory ? this.#written(result) : undefined;

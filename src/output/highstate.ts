@@ -6,14 +6,14 @@ import { compressedCount, compressIds } from './compress-ids.ts';
 import { nested } from './nested.ts';
 import type { OutputOptions } from './options.ts';
 import { summary, type Tally } from './summary.ts';
-import { floatText, harmless, show, splitLines } from './text.ts';
+import { harmless, outputLinesOf, shownFloat, showValue } from './text.ts';
 
 /**
  * One host's state run in Salt's highstate layout (spec: salt.output.highstate).
  *
  * @param data results by tag; a list is a run that did not compile; text is a host's failure
  */
-export const highstate = (
+export const formatHighstate = (
   host: string,
   data: StateResults | Plain,
   options: OutputOptions,
@@ -32,13 +32,13 @@ const formatHost = (
 
   if (Array.isArray(data)) {
     const errors = data.map(
-      error => `${colors.LIGHT_RED}----------\n    ${harmless(show(error))}${colors.ENDC}`,
+      error => `${colors.LIGHT_RED}----------\n    ${harmless(showValue(error))}${colors.ENDC}`,
     );
     const title = `    ${colors.LIGHT_RED}Data failed to compile:${colors.ENDC}`;
     return { text: [head(colors.LIGHT_RED), title, ...errors].join('\n'), changed: false };
   }
   if (typeof data !== 'object' || data === null) {
-    const rows = splitLines(show(data)).map(
+    const rows = outputLinesOf(showValue(data)).map(
       line => `${colors.GREEN}    ${harmless(line)}${colors.ENDC}`,
     );
     return { text: [head(colors.CYAN), ...rows].join('\n'), changed: true };
@@ -140,8 +140,8 @@ const layoutOf = (
 ): 'full' | 'terse' | 'none' => {
   const mode = options.state_output.toLowerCase();
   if (mode.startsWith('filter')) {
-    if (options.state_output_terse.includes(show(result))) return 'terse';
-    return options.state_output_exclude.includes(show(result)) ? 'none' : 'full';
+    if (options.state_output_terse.includes(showValue(result))) return 'terse';
+    return options.state_output_exclude.includes(showValue(result)) ? 'none' : 'full';
   }
   const brief =
     mode.startsWith('terse') ||
@@ -167,11 +167,11 @@ const full = ({ color, parts, result, colors, options }: State, changes: string)
     line('ID', parts.id),
     line('Function', `${parts.state}.${parts.fun}`),
     ...(parts.id === parts.name ? [] : [line('Name', parts.name)]),
-    line('Result', show(result.result)),
+    line('Result', showValue(result.result)),
     line('Comment', comment(result)),
     ...(profile
       ? [
-          line('Started', harmless(show(result.start_time))),
+          line('Started', harmless(showValue(result.start_time))),
           line('Duration', durationText(result.duration)),
         ]
       : []),
@@ -180,11 +180,11 @@ const full = ({ color, parts, result, colors, options }: State, changes: string)
 };
 
 const durationText = (duration: unknown): string =>
-  duration === undefined || duration === '' ? '' : `${floatText(duration)} ms`;
+  duration === undefined || duration === '' ? '' : `${shownFloat(duration)} ms`;
 
 const comment = (result: StateResult): string => {
   const margin = `\n${' '.repeat(14)}`;
-  const text = harmless(show(result.comment)).trim().replaceAll('\n', margin);
+  const text = harmless(showValue(result.comment)).trim().replaceAll('\n', margin);
   const { data } = result;
   if (data === undefined) return text;
   if (Array.isArray(data)) return data.reduce<string>((all, item) => `${all} ${tame(item)}`, text);
@@ -195,7 +195,7 @@ const comment = (result: StateResult): string => {
   );
 };
 
-const tame = (value: Plain): string => harmless(show(value));
+const tame = (value: Plain): string => harmless(showValue(value));
 
 const terse = (
   color: string,
@@ -204,27 +204,30 @@ const terse = (
   colors: Palette,
   options: OutputOptions,
 ): string => {
-  const outcome = outcomeOf(result);
+  const outcome = stateOutcome(result);
   const timed = options.state_output_profile && Object.hasOwn(result, 'start_time');
-  const started = harmless(show(result.start_time));
+  const started = harmless(showValue(result.start_time));
   const warned = warnings(result).join('\n');
   const { state_tabular } = options;
   if (state_tabular === true) {
     const before = warned === '' ? '' : `${colors.LIGHT_RED}Warnings:\n${warned}${colors.ENDC}\n`;
-    const profile = timed ? `${started} [${floatText(result.duration).padStart(7)} ms] ` : '';
+    const profile = timed ? `${started} [${shownFloat(result.duration).padStart(7)} ms] ` : '';
     const fields = `${state.padStart(10)}.${fun.padEnd(10)} ${outcome.padEnd(7)}   Name: ${name}`;
     return `${before}${color}${profile}${fields}${colors.ENDC}`;
   }
   const before = warned === '' ? '' : `${colors.LIGHT_RED}Warnings:\n${warned}${colors.ENDC}`;
   const profile = timed
-    ? ` - Started: ${started} - Duration: ${floatText(result.duration)} ms`
+    ? ` - Started: ${started} - Duration: ${shownFloat(result.duration)} ms`
     : '';
   const text = `Name: ${name} - Function: ${state}.${fun} - Result: ${outcome}`;
   return `${before} ${color} ${text}${profile}${colors.ENDC}`;
 };
 
 /** A state's outcome in one word, as the terse layouts name it. */
-export const outcomeOf = ({ result, changes }: Pick<StateResult, 'result' | 'changes'>): string => {
+export const stateOutcome = ({
+  result,
+  changes,
+}: Pick<StateResult, 'result' | 'changes'>): string => {
   if (result === false) return 'Failed';
   if (result === null) return 'Differs';
   return Object.keys(changes ?? {}).length > 0 ? 'Changed' : 'Clean';
@@ -255,7 +258,7 @@ const nestedRun = (ret: PlainDict, options: OutputOptions): Formatted => {
   const runs = Object.entries(ret).map(([host, data]) => formatHost(host, data, options));
   const text = runs.map(
     run =>
-      `\n${splitLines(run.text)
+      `\n${outputLinesOf(run.text)
         .map(line => `${' '.repeat(14)}${line}`)
         .join('\n')}`,
   );

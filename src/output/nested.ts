@@ -1,6 +1,6 @@
 import type { Plain } from '../protocol/plain.ts';
 import type { Palette } from './color.ts';
-import { harmless, numberText, sortedKeys, splitLines } from './text.ts';
+import { harmless, numberText, outputLinesOf, sortedKeys } from './text.ts';
 
 type Layout = {
   readonly colors: Palette;
@@ -43,7 +43,7 @@ const write = (value: Plain, indent: number, prefix: string, layout: Layout): vo
   else if (typeof value === 'boolean') line(colors.LIGHT_YELLOW, value ? 'True' : 'False', prefix);
   else if (typeof value === 'number') line(colors.LIGHT_YELLOW, numberText(value), prefix);
   else if (typeof value === 'string')
-    for (const [at, text] of splitLines(value).entries())
+    for (const [at, text] of outputLinesOf(value).entries())
       line(colors.GREEN, harmless(text), at === 0 ? prefix : ' '.repeat(prefix.length));
   else if (Array.isArray(value))
     for (const item of value) {

@@ -1,5 +1,5 @@
 import type { Phase, RunEvent } from '../protocol/event.ts';
-import { outcomeOf } from './highstate.ts';
+import { stateOutcome } from './highstate.ts';
 import { harmless } from './text.ts';
 
 /** One line of progress, with a second line of detail; over when it has an outcome. */
@@ -58,7 +58,7 @@ const follow = (hosts: Map<string, HostState>, event: RunEvent): void => {
   if (event.type === 'plan') host.total = event.total;
   if (event.type === 'state-start') host.current = `${start(event.fun)} ${start(event.name)}`;
   if (event.type === 'state') {
-    const outcome = outcomeOf(event.result);
+    const outcome = stateOutcome(event.result);
     host.done += 1;
     if (outcome === 'Failed') host.failed += 1;
     if (outcome === 'Changed' || outcome === 'Differs') host.changed += 1;

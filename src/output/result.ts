@@ -4,9 +4,9 @@ import { isPlainDict, type Plain, type PlainDict, setOwn } from '../protocol/pla
 import type { StateResult, StateResults } from '../protocol/result.ts';
 
 /** The result of a host as outputters show it: its data, or why there is none. */
-export const dataOf = (given: HostResult): Plain => {
+export const resultData = (given: HostResult): Plain => {
   const result = withCauses(given);
-  if (result.states !== undefined) return hideSecrets(result.states) as PlainDict;
+  if (result.states !== undefined) return hideResultSecrets(result.states) as PlainDict;
   return result.failure === undefined ? (result.value ?? null) : result.failure.message;
 };
 
@@ -25,18 +25,18 @@ export const unshowable = ({ id, fun, retcode }: HostResult, error: unknown): Ho
 /** Several hosts' data in one dictionary by id. */
 export const dataByHost = (results: readonly HostResult[]): PlainDict => {
   const data: PlainDict = {};
-  for (const result of results) setOwn(data, result.id, dataOf(result));
+  for (const result of results) setOwn(data, result.id, resultData(result));
   return data;
 };
 
 /** A state run's results: what was asked for is a mapping of tags. */
-export const statesOf = (result: HostResult): StateResults | undefined =>
-  result.states === undefined ? undefined : hideSecrets(withCauses(result).states ?? {});
+export const stateResults = (result: HostResult): StateResults | undefined =>
+  result.states === undefined ? undefined : hideResultSecrets(withCauses(result).states ?? {});
 
 const hidden = 'The output of this state is hidden (no_log).';
 
 /** States with `no_log` show their outcome and nothing else, whatever the host sent. */
-export const hideSecrets = (states: StateResults): StateResults => {
+export const hideResultSecrets = (states: StateResults): StateResults => {
   const shown: StateResults = {};
   for (const [tag, result] of Object.entries(states))
     setOwn(shown, tag, isSecret(result) ? hide(result) : result);

@@ -6,7 +6,7 @@ import type { StateResults } from '../protocol/result.ts';
 const itemSize = 8;
 
 /** About how many characters a result has. */
-export const sizeOf = ({ value, states, problems }: HostResult): number => {
+export const resultSize = ({ value, states, problems }: HostResult): number => {
   let size = 0;
   const open: unknown[] = [value, states, problems];
   while (open.length > 0) {

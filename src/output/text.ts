@@ -28,7 +28,7 @@ export const indented = (text: string): string =>
 const lineBreak = /\r\n|[\n\r\v\f\u001c-\u001e\u0085\u2028\u2029]/;
 
 /** The lines of a text where Python's `str.splitlines` sees them. */
-export const splitLines = (text: string): string[] => {
+export const outputLinesOf = (text: string): string[] => {
   const lines = text.split(lineBreak);
   if (lines.at(-1) === '') lines.pop();
   return lines;
@@ -42,7 +42,7 @@ export const numberText = (value: number): string => {
 };
 
 /** Milliseconds as Salt writes them: a float, so `12` is `12.0`. */
-export const floatText = (value: unknown): string =>
+export const shownFloat = (value: unknown): string =>
   typeof value === 'number' && Number.isInteger(value)
     ? value.toFixed(1)
     : typeof value === 'number'
@@ -50,7 +50,7 @@ export const floatText = (value: unknown): string =>
       : String(value);
 
 /** A value as Python's `str` writes it. */
-export const show = (value: Plain | undefined): string =>
+export const showValue = (value: Plain | undefined): string =>
   typeof value === 'string' ? value : repr(value);
 
 /** A value as Python's `repr` writes it. */

@@ -1,6 +1,6 @@
-import type { Place } from './error.ts';
+import type { SourceLocation } from './error.ts';
 import type { ModuleMeta } from './meta.ts';
-import type { Position } from './stack.ts';
+import type { StackPosition } from './stack.ts';
 
 /** The one file that runs on every host, named by its hash. */
 export type Artifact = {
@@ -15,11 +15,11 @@ export type Artifact = {
   /** What the artifact contains, for documentation and argument checks. */
   readonly modules: readonly ModuleMeta[];
   /** The sources of positions in the text, in the same order; those without one are left out. */
-  readonly trace: (positions: readonly Position[]) => readonly TracedPlace[];
+  readonly trace: (positions: readonly StackPosition[]) => readonly TracedPlace[];
 };
 
 /** A place in a source of the artifact. */
-export type TracedPlace = Place & {
+export type TracedPlace = SourceLocation & {
   /** The source is the user's: neither tsalt-ssh's own nor that of a package. */
   readonly own: boolean;
 };

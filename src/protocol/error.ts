@@ -1,5 +1,5 @@
 /** Where a fault is: a file of the user's, and the place in it (1-based). */
-export type Place = {
+export type SourceLocation = {
   readonly file: string;
   readonly line?: number;
   readonly column?: number;
@@ -24,7 +24,7 @@ export type ErrorKind =
 
 export type ErrorOptions = {
   readonly kind?: ErrorKind;
-  readonly at?: Place | undefined;
+  readonly at?: SourceLocation | undefined;
   /** What to do about it, one sentence. */
   readonly hint?: string | undefined;
   /** The lines around the fault, ready to print. */
@@ -42,7 +42,7 @@ export class TsaltError extends Error {
   override readonly name = 'TsaltError';
   readonly code: string;
   readonly kind: ErrorKind;
-  readonly at: Place | undefined;
+  readonly at: SourceLocation | undefined;
   readonly hint: string | undefined;
   readonly excerpt: string | undefined;
   readonly saltText: string | undefined;
@@ -59,7 +59,7 @@ export class TsaltError extends Error {
 }
 
 /** `file:line:column` with what is known, and the rendered line of what comes out of a loop. */
-export const showPlace = ({ file, line, column, rendered }: Place): string => {
+export const showPlace = ({ file, line, column, rendered }: SourceLocation): string => {
   const place = [file, line, line === undefined ? undefined : column]
     .filter(part => part !== undefined)
     .join(':');

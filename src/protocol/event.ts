@@ -1,4 +1,4 @@
-import type { ErrorKind, Place } from './error.ts';
+import type { ErrorKind, SourceLocation } from './error.ts';
 import type { LogLevel, StateFinished, StateStarted } from './job.ts';
 import type { Plain } from './plain.ts';
 import type { StateResults } from './result.ts';
@@ -16,7 +16,7 @@ export type Fault = {
   readonly message: string;
   /** The message for people, where it is another. */
   readonly sentence?: string | undefined;
-  readonly at?: Place | undefined;
+  readonly at?: SourceLocation | undefined;
   readonly hint?: string | undefined;
   readonly excerpt?: string | undefined;
 };

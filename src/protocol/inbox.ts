@@ -1,14 +1,14 @@
 import { completeMarked, parseExact } from './exact-json.ts';
 import { type Frame, FrameDecoder, frameType, maxFrame, maxMessage } from './frame.ts';
 import { checkDepth, type JsonLimits, parseInTurns, TooMuch } from './json-in-turns.ts';
-import type { JsonReader } from './json-pieces.ts';
+import type { JsonTextReader } from './json-pieces.ts';
 import { broken, type Message, readMessage } from './message.ts';
 
 /** A message, and how many bytes it had on the wire; or bytes of a content. */
 export type Incoming = { readonly message: Message; readonly size: number } | Uint8Array;
 
 /** Bytes that wait outside of the memory. */
-export type Spool = {
+export type SpooledBytes = {
   /** Bytes written so far. */
   readonly size: number;
   readonly write: (bytes: Uint8Array) => void;
@@ -20,7 +20,7 @@ export type Spool = {
 
 /** Limits and storage that keep long messages from filling the memory. */
 export type LongMessages = {
-  readonly newSpool: () => Spool;
+  readonly newSpool: () => SpooledBytes;
   /** Frees what a message left behind that took much memory. */
   readonly done: () => void;
 };
@@ -31,7 +31,7 @@ export class Inbox {
   readonly #limits: JsonLimits | undefined;
   /** The received parts of a message in several parts: in memory, or in a file. */
   #parts: Uint8Array[] = [];
-  readonly #spool: Spool | undefined;
+  readonly #spool: SpooledBytes | undefined;
   readonly #long: LongMessages | undefined;
   #size = 0;
   #isClosed = false;
@@ -118,7 +118,7 @@ export class Inbox {
     }
   }
 
-  async #parseLong(last: Uint8Array, size: number, reader: JsonReader): Promise<Incoming> {
+  async #parseLong(last: Uint8Array, size: number, reader: JsonTextReader): Promise<Incoming> {
     const before = parsing;
     let end: () => void = () => undefined;
     parsing = new Promise(resolve => {
@@ -151,11 +151,11 @@ let partScratch: Uint8Array | undefined;
 const large = 4 * 1024 * 1024;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
-const plain: JsonReader = {
+const plain: JsonTextReader = {
   parse: (text: string): unknown => JSON.parse(text),
   complete: () => undefined,
 };
-const exact: JsonReader = { parse: text => parseExact(text), complete: completeMarked };
+const exact: JsonTextReader = { parse: text => parseExact(text), complete: completeMarked };
 
 const why = (error: unknown): unknown =>
   error instanceof TooMuch

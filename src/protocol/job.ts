@@ -2,7 +2,7 @@ import type { GuardParams } from './guard.ts';
 import type { LowChunk } from './low.ts';
 import type { Plain, PlainDict } from './plain.ts';
 import type { StateResult, StateResults } from './result.ts';
-import type { Position } from './stack.ts';
+import type { StackPosition } from './stack.ts';
 
 export const protocolVersion = 1;
 
@@ -112,7 +112,7 @@ export type StateFinished = {
   /** The tag of the event that the state's `fire_event` asks for. */
   readonly event?: string;
   /** Where in the artifact the state's function threw. */
-  readonly stack?: readonly Position[];
+  readonly stack?: readonly StackPosition[];
 };
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warning' | 'error' | 'critical';
@@ -122,7 +122,7 @@ export type LogLine = {
   readonly module: string;
   readonly message: string;
   /** Position in the artifact at which the logged error was thrown. */
-  readonly stack?: readonly Position[];
+  readonly stack?: readonly StackPosition[];
 };
 
 /** Requests from the host to control: methods and their parameters. */

@@ -1,4 +1,4 @@
-import { JsonPieces, type JsonReader } from './json-pieces.ts';
+import { JsonPieces, type JsonTextReader } from './json-pieces.ts';
 
 /** Limits for untrusted JSON: number of values, keys per dict, and depth. */
 export type JsonLimits = {
@@ -37,7 +37,7 @@ class Turns {
  */
 export const parseInTurns = async (
   bytes: Buffer,
-  reader: JsonReader,
+  reader: JsonTextReader,
   limits?: JsonLimits,
 ): Promise<unknown> => {
   const turns = new Turns();

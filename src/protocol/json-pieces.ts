@@ -2,7 +2,7 @@ import { type Plain, type PlainDict, setOwn } from './plain.ts';
 import { isWholeFloat, markWholeFloat } from './whole-floats.ts';
 
 /** Reads JSON text whole, and completes a list or dict that was put together of several texts. */
-export type JsonReader = {
+export type JsonTextReader = {
   readonly parse: (text: string) => unknown;
   readonly complete: (holder: object, key: string) => void;
 };
@@ -27,13 +27,13 @@ type Open = {
 /** The open lists and dicts of a JSON text while it is read piece by piece. Each byte is parsed once. */
 export class JsonPieces {
   readonly #bytes: Buffer;
-  readonly #reader: JsonReader;
+  readonly #reader: JsonTextReader;
   /** The text is the one member of a list around it. */
   readonly #stack: Open[] = [{ ...newOpen(true, -1), value: [] }];
   /** Where the text begins that no piece holds yet. */
   #from = 0;
 
-  constructor(bytes: Buffer, reader: JsonReader) {
+  constructor(bytes: Buffer, reader: JsonTextReader) {
     this.#bytes = bytes;
     this.#reader = reader;
   }

@@ -1,4 +1,4 @@
-import type { ModuleKind, Signature } from './meta.ts';
+import type { FunctionSignature, ModuleKind } from './meta.ts';
 
 /**
  * One module inside the artifact. What is long stands in functions, which V8 compiles when they
@@ -41,4 +41,4 @@ export type Manifest = {
 };
 
 /** A function that runs on the control node, as the bundler needs it. */
-export type ControlFunction = { readonly name: string; readonly signature?: Signature };
+export type ControlFunction = { readonly name: string; readonly signature?: FunctionSignature };

@@ -1,5 +1,5 @@
 import { TsaltError } from './error.ts';
-import type { Position } from './stack.ts';
+import type { StackPosition } from './stack.ts';
 
 /** Messages on the wire, apart from the bytes of contents. */
 export type Message =
@@ -15,7 +15,7 @@ export type WireError = {
   message: string;
   kind?: string;
   hint?: string;
-  stack?: readonly Position[];
+  stack?: readonly StackPosition[];
 };
 
 /** @throws TsaltError `wire-protocol` for an invalid message */
@@ -34,11 +34,11 @@ const isRequestId = (id: unknown): boolean =>
   Number.isInteger(id) && (id as number) > 0 && (id as number) < 2 ** 32;
 
 /** Never by `String()`: an object of the other side may have a `toString` that is not a function. */
-export const textOf = (value: unknown): string =>
+export const safeText = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 
 /** Shortens a value of the other side for a message. */
-export const shown = (value: unknown): string => textOf(value).slice(0, 60);
+export const shown = (value: unknown): string => safeText(value).slice(0, 60);
 
 /** The other side broke the protocol. */
 export const broken = (what: string): TsaltError =>

@@ -23,7 +23,7 @@ export type Param = {
 };
 
 /** How a function is called: positional parameters, then one options object of keywords. */
-export type Signature = {
+export type FunctionSignature = {
   readonly positional: readonly Param[];
   /** `...rest` after the positional ones: Salt's `*args`. */
   readonly rest?: Param;
@@ -44,7 +44,7 @@ export type FunctionMeta = {
   readonly name: string;
   /** Name in the source. */
   readonly exportName: string;
-  readonly signature: Signature;
+  readonly signature: FunctionSignature;
   readonly doc?: string;
   readonly returns?: string;
   readonly examples?: readonly string[];
@@ -87,7 +87,7 @@ export type ModuleMeta = {
 };
 
 /** The signature of a function with unknown arguments. */
-export const openSignature: Signature = {
+export const openSignature: FunctionSignature = {
   positional: [],
   rest: { name: 'args' },
   anyKeyword: true,

@@ -2,17 +2,17 @@ import { messageOf, TsaltError } from './error.ts';
 import { encodeData, encodeJson } from './frame.ts';
 import { Inbox, type Incoming, type LongMessages } from './inbox.ts';
 import type { JsonLimits } from './json-in-turns.ts';
-import { broken, type Message, shown, textOf, type WireError } from './message.ts';
-import { type Position, positionsOf, readPositions } from './stack.ts';
+import { broken, type Message, safeText, shown, type WireError } from './message.ts';
+import { positionsOf, readPositions, type StackPosition } from './stack.ts';
 
 /** A stream of bytes that a request may return in addition to its JSON response. */
-export type Content = AsyncIterable<Uint8Array> | Uint8Array;
+export type TransferContent = AsyncIterable<Uint8Array> | Uint8Array;
 
 /** A handler's answer with bytes: `value` crosses as JSON, then `content` as raw frames. */
 export class WithContent {
   readonly value: unknown;
-  readonly content: Content;
-  constructor(value: unknown, content: Content) {
+  readonly content: TransferContent;
+  constructor(value: unknown, content: TransferContent) {
     this.value = value;
     this.content = content;
   }
@@ -28,7 +28,9 @@ export type PeerOptions = {
   /** One-way messages this side takes, by name. Any other name breaks the wire. */
   readonly events: Readonly<Record<string, (payload: never) => void>>;
   /** Says more of a request's failure, by where in the artifact it was thrown. */
-  readonly explain?: ((error: TsaltError, stack: readonly Position[]) => TsaltError) | undefined;
+  readonly explain?:
+    | ((error: TsaltError, stack: readonly StackPosition[]) => TsaltError)
+    | undefined;
   /** Limits for the other side; none if it is trusted. */
   readonly limits?: PeerLimits | undefined;
 };
@@ -300,7 +302,7 @@ export class Peer {
     }
   }
 
-  async #stream(id: number, content: Content): Promise<void> {
+  async #stream(id: number, content: TransferContent): Promise<void> {
     this.#streaming.add(id);
     try {
       for await (const bytes of content instanceof Uint8Array ? [content] : content) {
@@ -370,7 +372,7 @@ const longestMessage = 1024 * 1024;
 
 /** An error from a module has no kind; all other errors are from the other side. */
 const fromWire = ({ code, message, kind, hint }: WireError): TsaltError =>
-  new TsaltError(textOf(code), textOf(message), {
+  new TsaltError(safeText(code), safeText(message), {
     kind: kind === undefined ? 'function' : 'host',
-    hint: hint === undefined ? undefined : textOf(hint),
+    hint: hint === undefined ? undefined : safeText(hint),
   });

@@ -1,6 +1,6 @@
 import type { ControlMethods, FileAnswer } from './job.ts';
 import { isPlainDict, type Plain, type PlainDict } from './plain.ts';
-import { mergeDicts } from './whole-floats.ts';
+import { mergeWholeFloats } from './whole-floats.ts';
 
 /**
  * Data that control fetched before the run, so that a run without changes needs no requests. It
@@ -20,25 +20,25 @@ export type RenderedFile = {
   readonly text?: string;
 };
 
-export type RenderRequest = ControlMethods['file.renderComputed'];
+export type PrefetchedRender = ControlMethods['file.renderComputed'];
 
 /** The key of a file: `salt://a?saltenv=dev` and `a` in saltenv dev are the same. */
-export const fileKey = (path: string, saltenv: string): string => {
+export const prefetchedFileKey = (path: string, saltenv: string): string => {
   const [bare = '', query] = path.replace(/^salt:\/\/\|?/, '').split('?saltenv=');
   return `${query || saltenv}|${bare}`;
 };
 
 /** The key of a template's result: the request as JSON with sorted keys, without `have`. */
-export const prefetchKey = (request: RenderRequest): string => {
+export const prefetchKey = (request: PrefetchedRender): string => {
   const { have: _, ...rest } = request;
-  return JSON.stringify(sorted(rest));
+  return JSON.stringify(withSortedKeys(rest));
 };
 
 /** The request that `file.managed` makes for a template; control makes the same one from the chunk. */
 export const renderRequest = (
   { name, source, template, context, defaults, user, group, mode, attrs, text }: TemplateArguments,
   saltenv: string,
-): RenderRequest => {
+): PrefetchedRender => {
   const chunk: PlainDict = { name };
   for (const [key, value] of Object.entries({ source, user, group, mode, attrs }))
     if (value !== undefined && value !== null) chunk[key] = value;
@@ -46,7 +46,7 @@ export const renderRequest = (
     source: source ?? '',
     saltenv,
     template,
-    context: mergeDicts(defaults, context),
+    context: mergeWholeFloats(defaults, context),
     chunk,
     ...(text !== undefined && { text }),
   };
@@ -67,12 +67,12 @@ export type TemplateArguments = {
 };
 
 /** A value with the keys of its dictionaries in order. */
-export const sorted = (value: Plain | undefined): Plain | undefined => {
-  if (Array.isArray(value)) return value.map(item => sorted(item) ?? null);
+export const withSortedKeys = (value: Plain | undefined): Plain | undefined => {
+  if (Array.isArray(value)) return value.map(item => withSortedKeys(item) ?? null);
   if (!isPlainDict(value)) return value;
   return Object.fromEntries(
     Object.keys(value)
       .sort()
-      .map(key => [key, sorted(value[key]) ?? null]),
+      .map(key => [key, withSortedKeys(value[key]) ?? null]),
   );
 };

@@ -1,5 +1,5 @@
 import { isPlainDict, type Plain, type PlainDict } from './plain.ts';
-import { fileKey, type RenderRequest, sorted } from './prefetch.ts';
+import { type PrefetchedRender, prefetchedFileKey, withSortedKeys } from './prefetch.ts';
 
 /**
  * The identity of a template within a job: the name of its state ('' for the function of
@@ -7,10 +7,15 @@ import { fileKey, type RenderRequest, sorted } from './prefetch.ts';
  * it but the hash, which has no meaning for control unless the job holds such a template.
  */
 export const renderIdentity = (
-  { source, saltenv, template, context }: Omit<RenderRequest, 'chunk'>,
+  { source, saltenv, template, context }: Omit<PrefetchedRender, 'chunk'>,
   state: string,
 ): string =>
-  JSON.stringify([state, sourceKey(source, saltenv), template, sorted(ownVariables(context))]);
+  JSON.stringify([
+    state,
+    sourceKey(source, saltenv),
+    template,
+    withSortedKeys(ownVariables(context)),
+  ]);
 
 /** Variables without those that other states collected on the host. */
 export const ownVariables = (context: PlainDict): PlainDict => {
@@ -23,7 +28,9 @@ export const isElsewhere = (source: string): boolean =>
   source.startsWith('/') || /^(?!salt:)[a-z][a-z0-9+.-]*:\/\//i.test(source);
 
 const sourceKey = (source: string, saltenv: string): string =>
-  source === '' || isElsewhere(source) ? source : fileKey(source, saltenv).replace(/\/{2,}/g, '/');
+  source === '' || isElsewhere(source)
+    ? source
+    : prefetchedFileKey(source, saltenv).replace(/\/{2,}/g, '/');
 
 /** The sources in an argument: names, or dictionaries that hold a hash beside each name. */
 export const sourcesIn = (argument: Plain | undefined): string[] =>

@@ -1,7 +1,7 @@
 import { TsaltError } from './error.ts';
 
 /** Where a frame of a stack is in the artifact's text: line and column, 1-based. */
-export type Position = readonly [line: number, column: number];
+export type StackPosition = readonly [line: number, column: number];
 
 /** The text that the loader on the host puts before the artifact, on its first line. */
 export const artifactHead = '(function(require,process,TS){';
@@ -14,12 +14,12 @@ const mostPositions = 30;
  * The frames of an error that are in the artifact, innermost first. For a `TsaltError`, those
  * of its cause. Undefined when there is none.
  */
-export const positionsOf = (error: unknown): Position[] | undefined => {
+export const positionsOf = (error: unknown): StackPosition[] | undefined => {
   const thrown = error instanceof TsaltError ? error.cause : error;
   if (!(thrown instanceof Error)) return undefined;
   const positions = String(thrown.stack)
     .split('\n')
-    .flatMap((line): Position[] => {
+    .flatMap((line): StackPosition[] => {
       const [, row, column] = frame.exec(line) ?? [];
       return row === undefined ? [] : [[Number(row), Number(column)]];
     });
@@ -27,10 +27,10 @@ export const positionsOf = (error: unknown): Position[] | undefined => {
 };
 
 /** Reads host-supplied (untrusted) positions; anything else is left out. */
-export const readPositions = (said: unknown): Position[] =>
+export const readPositions = (said: unknown): StackPosition[] =>
   Array.isArray(said) ? said.slice(0, mostPositions).filter(isPosition) : [];
 
-const isPosition = (item: unknown): item is Position =>
+const isPosition = (item: unknown): item is StackPosition =>
   Array.isArray(item) &&
   item.length === 2 &&
   item.every(part => Number.isSafeInteger(part) && (part as number) > 0);

@@ -33,7 +33,9 @@ export const withWholeFloatsOf = <T extends object>(container: object, copy: T):
 };
 
 /** One dict of several: of a key in more than one the later counts. */
-export const mergeDicts = (...dicts: readonly (PlainDict | null | undefined)[]): PlainDict => {
+export const mergeWholeFloats = (
+  ...dicts: readonly (PlainDict | null | undefined)[]
+): PlainDict => {
   const all: PlainDict = {};
   for (const dict of dicts)
     for (const [key, value] of Object.entries(dict ?? {})) setOwn(all, key, value);

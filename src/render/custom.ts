@@ -3,7 +3,7 @@ import type { Data } from '../data/values/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { pack } from './confined/wire.ts';
-import { runProgram } from './ts/run-program.ts';
+import { runUserProgram } from './ts/run-program.ts';
 import type { Renderer, RendererTable, Stage } from './types.ts';
 
 const source = /^_renderers\/([A-Za-z_]\w*)\.(?:ts|mts|js|mjs)$/;
@@ -46,7 +46,7 @@ const lazily = (files: FileRoots, path: string, saltenv: string): Renderer => {
 
 const run = (file: string, text: string, input: Data, stage: Stage): Promise<Data> => {
   const missing = `The renderer ${posix.basename(file)} exports no function \`render\`.`;
-  return runProgram(text, file, stage, {
+  return runUserProgram(text, file, stage, {
     names: ['render', 'default'],
     mayBeData: false,
     missing,

@@ -1,7 +1,7 @@
 import { excerptOf } from '../data/excerpt.ts';
 import { TsaltError } from '../protocol/error.ts';
 
-export type Spot = {
+export type RenderPosition = {
   readonly file: string;
   readonly text: string;
   readonly line?: number | undefined;
@@ -12,7 +12,7 @@ export type Spot = {
 export const renderFault = (
   code: string,
   message: string,
-  { file, text, line, column }: Spot,
+  { file, text, line, column }: RenderPosition,
   options: { readonly hint?: string | undefined; readonly cause?: unknown } = {},
 ): TsaltError =>
   new TsaltError(code, message, {

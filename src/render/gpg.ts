@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Data, Dict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { decryptAll, type Said } from './secrets.ts';
+import { decryptAll, type IsHostText } from './secrets.ts';
 import type { Stage } from './types.ts';
 
 const marked = 'PGP MESSAGE';
@@ -15,7 +15,12 @@ export const renderGpg = (data: Data, { request }: Stage): Promise<Data> =>
   decryptGpg(data, request.context.opts, request.file, request.context.said);
 
 /** The same for data of any origin; `file` is named where a message cannot be decrypted. */
-export const decryptGpg = (data: Data, opts: Dict, file: string, said?: Said): Promise<Data> => {
+export const decryptGpg = (
+  data: Data,
+  opts: Dict,
+  file: string,
+  said?: IsHostText,
+): Promise<Data> => {
   const home = opts.get('gpg_keydir');
   const decrypt = (block: string): Promise<string> => {
     const message = block.replaceAll('\\n', '\n').replace(/^[ \t]+/gm, '');

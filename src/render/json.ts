@@ -8,7 +8,7 @@ import type { Stage } from './types.ts';
 /** JSON; the shebang line is not part of it. An empty text is an empty dict. */
 export const renderJson = (text: string, stage: Stage): Data =>
   parseBody(text, stage, body =>
-    body.trim() === '' ? new Map() : parseJson(body, stage.request.file),
+    body.trim() === '' ? new Map() : parsePythonJson(body, stage.request.file),
   );
 
 /**
@@ -17,7 +17,7 @@ export const renderJson = (text: string, stage: Stage): Data =>
  *
  * @throws TsaltError `json-syntax`
  */
-export const parseJson = (text: string, file: string, firstLine = 1): Data => {
+export const parsePythonJson = (text: string, file: string, firstLine = 1): Data => {
   try {
     return new JsonReader(text).read();
   } catch (error) {

@@ -28,7 +28,7 @@ export const shebangOf = (text: string): string | undefined => {
 };
 
 /** A renderer by its name. */
-export type Lookup = (name: string) => Renderer | undefined;
+export type FindRenderer = (name: string) => Renderer | undefined;
 
 /**
  * The stages of a request's pipe, checked as a whole: every renderer is known and allowed,
@@ -39,7 +39,7 @@ export type Lookup = (name: string) => Renderer | undefined;
  */
 export const pipeOf = (
   request: RenderRequest,
-  lookup: Lookup,
+  lookup: FindRenderer,
   known: () => readonly string[],
   wanted: 'data' | 'text' | 'any',
 ): PipeStage[] => {

@@ -5,13 +5,19 @@ import { messageOf, TsaltError } from '../protocol/error.ts';
 import { customRenderers } from './custom.ts';
 import { unguard } from './guard.ts';
 import { looksLikeJinja } from './liquid/looks-like-jinja.ts';
-import { type Lookup, type PipeStage, pipeOf, requireAllowed, requireUserFile } from './pipe.ts';
-import { lookupIn, namesIn } from './renderers.ts';
+import {
+  type FindRenderer,
+  type PipeStage,
+  pipeOf,
+  requireAllowed,
+  requireUserFile,
+} from './pipe.ts';
+import { lookupIn, renderersIn } from './renderers.ts';
 import { originsOfResult, retraced, traceOf } from './retrace.ts';
 import type { Mapping, Origins } from './source-map.ts';
 import { fence, unfence } from './taint/fence.ts';
 import type { Renderer, RendererTable, RenderRequest, Stage } from './types.ts';
-import { variablesOf } from './variables.ts';
+import { templateVariables } from './variables.ts';
 
 /**
  * Renders a text through its whole pipe to data. An empty text is an empty dict.
@@ -33,7 +39,7 @@ const renderTo = async (wanted: 'data' | 'any', request: RenderRequest): Promise
   if (whole.text.trim() === '') return new Map();
   const renderers = renderersOf(whole);
   const lookup = lookupIn(renderers);
-  const stages = pipeOf(whole, lookup, () => namesIn(renderers), wanted);
+  const stages = pipeOf(whole, lookup, () => renderersIn(renderers), wanted);
   return run(whole, stages, lookup);
 };
 
@@ -71,7 +77,7 @@ export const checkTextPipe = (request: RenderRequest): void => {
 const textStages = (request: RenderRequest) => {
   const renderers = renderersOf(request);
   const lookup = lookupIn(renderers);
-  return { stages: pipeOf(request, lookup, () => namesIn(renderers), 'text'), lookup };
+  return { stages: pipeOf(request, lookup, () => renderersIn(renderers), 'text'), lookup };
 };
 
 /** The user's renderers: those of the request, else the `_renderers` of the files. */
@@ -84,7 +90,7 @@ const withoutMark = (request: RenderRequest): RenderRequest =>
 const run = async (
   request: RenderRequest,
   stages: readonly PipeStage[],
-  lookup: Lookup,
+  lookup: FindRenderer,
 ): Promise<Data> => {
   let variables: Dict | undefined;
   const inner = (name: string): Renderer => {
@@ -118,7 +124,7 @@ const run = async (
       request,
       // Made for who asks: texts that are shared, and most formats, need none.
       get variables() {
-        variables ??= variablesOf(request);
+        variables ??= templateVariables(request);
         return variables;
       },
       guarded,

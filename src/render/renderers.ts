@@ -69,5 +69,5 @@ export const lookupIn =
   (name: string): Renderer | undefined =>
     own?.get(name) ?? builtIn.get(name);
 
-export const namesIn = (own: RendererTable | undefined): string[] =>
+export const renderersIn = (own: RendererTable | undefined): string[] =>
   [...new Set([...builtIn.keys(), ...(own?.keys() ?? [])])].sort();

@@ -2,7 +2,7 @@ import { type Data, isDict } from '../data/values/value.ts';
 import { withoutEnd } from '../data/values/without-end.ts';
 
 /** Has the host said this text? */
-export type Said = (text: string) => boolean;
+export type IsHostText = (text: string) => boolean;
 
 /**
  * Replaces every marked block in all texts of the data (keys stay); gives new data. A block that
@@ -14,7 +14,7 @@ export const decryptAll = (
   data: Data,
   marked: string,
   decrypt: (block: string) => Promise<string>,
-  said: Said = () => false,
+  said: IsHostText = () => false,
 ): Promise<Data> =>
   replaceAll(data, marked, async block => (isSaid(block, said) ? block : decrypt(block)));
 
@@ -22,7 +22,7 @@ export const decryptAll = (
  * Where half of what stands between the two marks are the host's words, it is the host's. It may
  * have said its lines in parts, and all on one line: pieces of a cipher come by no chance.
  */
-const isSaid = (block: string, said: Said): boolean => {
+const isSaid = (block: string, said: IsHostText): boolean => {
   const pieces = block
     .replaceAll('\\n', '\n')
     .replace(/^-{5}[^-\n]*-{5}|-{5}[^-\n]*-{5}$/g, '')

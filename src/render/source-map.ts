@@ -1,8 +1,8 @@
-import { type Position, type Trace, withText } from '../data/values/position.ts';
-import type { Place } from '../protocol/error.ts';
+import { type TextPosition, type Trace, withText } from '../data/values/position.ts';
+import type { SourceLocation } from '../protocol/error.ts';
 
 /** Where a piece of rendered text begins in its template. */
-export type Origin = {
+export type TemplateOrigin = {
   readonly file: string;
   /** The template's whole text. */
   readonly text: string;
@@ -16,7 +16,7 @@ export type Origin = {
 export type Mapping = {
   readonly find: (offset: number) =>
     | {
-        readonly origin: Origin;
+        readonly origin: TemplateOrigin;
         /** The piece's first offset. */
         readonly start: number;
         /** Whether the same part of the template made other pieces too. */
@@ -32,7 +32,7 @@ export type Mapping = {
 export class SourceMap<Mark extends object> implements Mapping {
   readonly #pieces: readonly string[];
   readonly #marks: readonly (Mark | SourceMap<Mark>)[];
-  readonly #originOf: (mark: Mark) => Origin;
+  readonly #originOf: (mark: Mark) => TemplateOrigin;
   #starts: readonly number[] | undefined;
 
   /**
@@ -43,7 +43,7 @@ export class SourceMap<Mark extends object> implements Mapping {
   constructor(
     pieces: readonly string[],
     marks: readonly (Mark | SourceMap<Mark>)[],
-    originOf: (mark: Mark) => Origin,
+    originOf: (mark: Mark) => TemplateOrigin,
   ) {
     this.#pieces = pieces;
     this.#marks = marks;
@@ -97,7 +97,7 @@ export class SourceMap<Mark extends object> implements Mapping {
 }
 
 /** A position in a rendered text as a place of the template, whose text comes with it. */
-export type Traced = { readonly place: Place; readonly text: string };
+export type Traced = { readonly place: SourceLocation; readonly text: string };
 
 /**
  * How a text, or data read from it, leads back to the template. `undefined`: it is the template's
@@ -150,7 +150,7 @@ export class RenderedText {
     const { file, text } = origin;
     const at = origin.isCopy ? moved(origin, before) : origin;
     const isOneOfMany = found.isRepeated || (!origin.isCopy && /[\r\n]/.test(before));
-    const own: Place = {
+    const own: SourceLocation = {
       file,
       line: at.line,
       column: at.column,
@@ -178,7 +178,7 @@ const lineStarts = (text: string): number[] => {
 };
 
 /** The position after a text that is copied from a position on. */
-const moved = ({ line, column }: Position, text: string): Position => {
+const moved = ({ line, column }: TextPosition, text: string): TextPosition => {
   const starts = lineStarts(text);
   const last = starts.at(-1) ?? 0;
   const width = Array.from(text.slice(last)).length;

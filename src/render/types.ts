@@ -2,7 +2,7 @@ import type { Ranges } from '../data/taint.ts';
 import type { Trace } from '../data/values/position.ts';
 import type { Data, Dict } from '../data/values/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
-import type { Said } from './secrets.ts';
+import type { IsHostText } from './secrets.ts';
 import type { Recorder } from './share/recorder.ts';
 import type { Mapping, Origins } from './source-map.ts';
 import type { TaintSource } from './taint/taint-table.ts';
@@ -26,7 +26,7 @@ export type RenderContext = {
   /** Which texts the host chose; absent where no host is involved, as for rosters. */
   readonly taint?: TaintSource | undefined;
   /** Has the host said this text, in its grains or as an answer? */
-  readonly said?: Said;
+  readonly said?: IsHostText;
   /** Further variables; they win over the ones every template has (`context:` of file states). */
   readonly extra?: Dict;
 };

@@ -7,7 +7,7 @@ import type { RenderRequest } from './types.ts';
  * grains, pillar, opts, saltenv, sls, slspath, sls_path, slsdotpath, slscolonpath,
  * tplpath, tplfile, tpldir, tpldot, tplroot; then what the caller adds.
  */
-export const variablesOf = (request: RenderRequest): Dict => {
+export const templateVariables = (request: RenderRequest): Dict => {
   const { context, saltenv, sls, file } = request;
   const variables: Dict = new Map<string, Data>([
     ['grains', context.grains],

@@ -1,14 +1,14 @@
 import { openBlock } from './script/block.ts';
 import { expressionEnd } from './script/expression.ts';
-import { Program, syntaxFault } from './script/program.ts';
+import { ScriptProgram, scriptSyntaxFault } from './script/program.ts';
 
 /**
  * Wempy's syntax (web2py's) with JavaScript: `{{=expression}}`, `{{if a:}}` … `{{elif b:}}` …
  * `{{else:}}` … `{{pass}}`, `{{for x in list:}}` … `{{pass}}`, `{{include 'file'}}`; anything
  * else between the braces is a statement.
  */
-export const compileWempy = (source: string): Program => {
-  const program = new Program();
+export const compileWempy = (source: string): ScriptProgram => {
+  const program = new ScriptProgram();
   const open: { code: string; line: number }[] = [];
   let line = 1;
   for (let at = 0; at < source.length; ) {
@@ -25,7 +25,10 @@ export const compileWempy = (source: string): Program => {
   }
   const unclosed = open.at(-1);
   if (unclosed)
-    throw syntaxFault(`{{${unclosed.code}}} is not closed: {{pass}} is missing`, unclosed.line);
+    throw scriptSyntaxFault(
+      `{{${unclosed.code}}} is not closed: {{pass}} is missing`,
+      unclosed.line,
+    );
   return program;
 
   function tag(code: string, at: number): void {
@@ -35,10 +38,10 @@ export const compileWempy = (source: string): Program => {
     else if (code.startsWith('#')) return;
     else if (include) program.code(`$out(await $include(${JSON.stringify(include[2])}));`, at);
     else if (code === 'pass') {
-      if (!open.pop()) throw syntaxFault('{{pass}} closes nothing', at);
+      if (!open.pop()) throw scriptSyntaxFault('{{pass}} closes nothing', at);
       program.glue('}');
     } else if (block?.close) {
-      if (open.length === 0) throw syntaxFault(`{{${code}}} stands in no block`, at);
+      if (open.length === 0) throw scriptSyntaxFault(`{{${code}}} stands in no block`, at);
       program.glue(block.open);
     } else if (block) {
       open.push({ code, line: at });

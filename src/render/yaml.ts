@@ -2,7 +2,7 @@ import type { Ranges } from '../data/taint.ts';
 import { cloneData, cloneTree, isTree } from '../data/values/clone.ts';
 import type { Data } from '../data/values/value.ts';
 import { loadYaml } from '../yaml/load.ts';
-import { isTrue } from './filters/filter.ts';
+import { isTrueData } from './filters/filter.ts';
 import { traceOf } from './retrace.ts';
 import { TextCache } from './text-cache.ts';
 import type { Stage } from './types.ts';
@@ -34,7 +34,7 @@ export const renderYaml = (text: string, { request, tainted, origins }: Stage): 
     trace: traceOf(origins, request.file),
     ...(tainted && taint ? { taint: { ranges: tainted, owner: taint.owner, onScalar } } : {}),
   });
-  const data = isTrue(loaded) ? loaded : new Map();
+  const data = isTrueData(loaded) ? loaded : new Map();
   if (!cache.isWorth(text)) return learned({ data, copy: own => own, scalars }, request);
   const kept: Kept = { data, copy: isTree(data) ? cloneTree : cloneData, scalars };
   if (files) files.set(key, kept);

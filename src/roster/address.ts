@@ -17,7 +17,11 @@ export const isAddress = (host: string): boolean =>
 export const isUser = (user: string): boolean =>
   user.length <= 255 && /^[\p{L}\p{N}_.][\p{L}\p{N}\p{M}._@+-]*\$?$/u.test(user);
 
-export type Address = { readonly user?: string; readonly host: string; readonly port?: number };
+export type LoginAddress = {
+  readonly user?: string;
+  readonly host: string;
+  readonly port?: number;
+};
 
 const form =
   /^(?:ssh:\/\/)?(?:(?<user>.+)@)?(?:\[(?<v6>[^\]]+)\]|(?<host>[^:@[\]/]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.%a-z]*))(?::(?<port>\d{1,5}))?\/?$/;
@@ -27,7 +31,7 @@ const form =
  *
  * @returns undefined when the text is none of these or holds what ssh must not see
  */
-export const readAddress = (text: string): Address | undefined => {
+export const readAddress = (text: string): LoginAddress | undefined => {
   const groups = form.exec(text)?.groups;
   const host = groups?.v6 ?? groups?.host;
   if (groups === undefined || host === undefined || !isAddress(host)) return undefined;

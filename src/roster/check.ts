@@ -1,13 +1,13 @@
 import { homedir, userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { nearest } from '../data/nearest.ts';
-import { describe, type Kind, placeOf, readKey } from '../data/values/read.ts';
+import { describeValue, keyLocation, readKey, type ValueKind } from '../data/values/read.ts';
 import { type Dict, isDict } from '../data/values/value.ts';
-import { type Place, TsaltError } from '../protocol/error.ts';
+import { type SourceLocation, TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import { isAddress, isId, longestId, unfitCharacter } from './address.ts';
-import { kinds, noControl, rosterKeys } from './keys.ts';
+import { noControl, rosterKeys, rosterKinds } from './keys.ts';
 import { checkOutside } from './outside.ts';
 import type { CheckedHost, Entry, Layer } from './roster.ts';
 import { readSecrets } from './secret-source.ts';
@@ -35,20 +35,22 @@ export const checkHost = (entries: readonly Entry[], defaults: readonly Layer[])
   }
   layers.push(...defaults);
 
-  const read = <T>(key: string, kind: Kind<T>): { value: T; file: string } | undefined => {
+  const read = <T>(key: string, kind: ValueKind<T>): { value: T; file: string } | undefined => {
     const layer = layers.find(({ dict }) => dict.has(key));
     const value = layer && readKey({ ...layer, code: 'roster' }, key, kind);
     return layer === undefined || value === undefined ? undefined : { value, file: layer.file };
   };
-  const value = <K extends keyof typeof kinds>(key: K): ValueOf<K> | undefined =>
-    read(key, kinds[key] as Kind<ValueOf<K>>)?.value;
+  const value = <K extends keyof typeof rosterKinds>(key: K): ValueOf<K> | undefined =>
+    read(key, rosterKinds[key] as ValueKind<ValueOf<K>>)?.value;
   const merged = (key: 'minion_opts' | 'grains'): PlainDict =>
     Object.assign(
       {},
-      ...layers.toReversed().map(layer => readKey({ ...layer, code: 'roster' }, key, kinds[key])),
+      ...layers
+        .toReversed()
+        .map(layer => readKey({ ...layer, code: 'roster' }, key, rosterKinds[key])),
     );
   const local = (key: 'priv' | 'ssh_pre_flight'): string | undefined => {
-    const found = read(key, kinds[key]);
+    const found = read(key, rosterKinds[key]);
     return found === undefined ? undefined : localFile(found.value, found.file);
   };
 
@@ -125,12 +127,13 @@ const unsaidOf = (user: unknown, port: unknown): Host['unsaid'] => {
   return unsaid.length > 0 ? unsaid : undefined;
 };
 
-type ValueOf<K extends keyof typeof kinds> = (typeof kinds)[K] extends Kind<infer T> ? T : never;
+type ValueOf<K extends keyof typeof rosterKinds> =
+  (typeof rosterKinds)[K] extends ValueKind<infer T> ? T : never;
 
 /** Where the layer that counts has this key. */
-const placeIn = (layers: readonly Layer[], key: string): Place | undefined => {
+const placeIn = (layers: readonly Layer[], key: string): SourceLocation | undefined => {
   const layer = layers.find(({ dict }) => dict.has(key));
-  return layer && placeOf(layer.file, layer.dict, key);
+  return layer && keyLocation(layer.file, layer.dict, key);
 };
 
 const checkId = ({ id, at }: Entry): void => {
@@ -168,7 +171,7 @@ const dictOf = ({ id, value, at }: Entry): Dict => {
   if (isDict(value)) return value;
   throw new TsaltError(
     'roster-entry',
-    `The roster entry '${id}' must be a host name or a mapping, not ${describe(value)}.`,
+    `The roster entry '${id}' must be a host name or a mapping, not ${describeValue(value)}.`,
     { at },
   );
 };
@@ -179,7 +182,7 @@ const checkKeys = (id: string, { dict, file }: Layer, what: string): void => {
     if (rosterKeys.includes(name)) continue;
     const meant = nearest(name, rosterKeys);
     throw new TsaltError(`${what}-key`, `The roster entry '${id}' has an unknown key '${name}'.`, {
-      at: placeOf(file, dict, key),
+      at: keyLocation(file, dict, key),
       hint:
         meant === undefined ? `Known keys: ${rosterKeys.join(', ')}.` : `Did you mean '${meant}'?`,
     });
@@ -190,7 +193,7 @@ const checkAddress = (
   host: string,
   transport: string | undefined,
   entry: Entry,
-  at: Place | undefined,
+  at: SourceLocation | undefined,
 ): void => {
   const inside = transport === 'local' || transport === 'chroot' || transport === 'container';
   if (inside ? noControl(host) && !host.startsWith('-') : isAddress(host)) return;
@@ -232,14 +235,14 @@ const checkMinionOpts = (opts: PlainDict, layers: readonly Layer[]): void => {
   const nodes = layers.map(({ dict, file }) => ({ node: dict.get('minion_opts'), file }));
   const found = nodes.find(({ node }) => isDict(node) && node.has(wrong));
   throw new TsaltError('roster-minion-opts', `minion_opts must not set '${wrong}'.`, {
-    at: found && placeOf(found.file, found.node as Dict, wrong),
+    at: found && keyLocation(found.file, found.node as Dict, wrong),
     hint: 'The control node decides about it: set it in tsalt.yaml.',
   });
 };
 
 const sshOptions = (
   options: readonly string[] | undefined,
-  at: Place | undefined,
+  at: SourceLocation | undefined,
 ): readonly string[] | undefined =>
   options?.map(option => {
     const read = readSshOption(option);
@@ -252,7 +255,7 @@ const sshOptions = (
 
 const forwards = (
   list: readonly string[] | undefined,
-  at: Place | undefined,
+  at: SourceLocation | undefined,
 ): readonly string[] | undefined => {
   const wrong = list?.find(item => !isForward(item));
   if (wrong === undefined) return list;

@@ -3,7 +3,7 @@ import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { Plain } from '../protocol/plain.ts';
 
 /** Parses JSON from a roster. Throws `roster-json` naming the source. */
-export const parseJson = (text: string, source: string): Data => {
+export const parseRosterJson = (text: string, source: string): Data => {
   try {
     return toData(JSON.parse(text) as Plain);
   } catch (cause) {

@@ -1,9 +1,17 @@
-import { flag, type Kind, mapping, oneOf, seconds, text, texts } from '../data/values/read.ts';
+import {
+  flag,
+  mapping,
+  oneOf,
+  seconds,
+  textKind,
+  textsKind,
+  type ValueKind,
+} from '../data/values/read.ts';
 import { isJumpChain, isUser } from './address.ts';
 import type { SecretKey } from './roster.ts';
-import { splitWords } from './words.ts';
+import { splitRosterWords } from './words.ts';
 
-const port: Kind<number> = {
+const port: ValueKind<number> = {
   expected: 'a port from 1 to 65535',
   read: value => {
     const number = typeof value === 'string' && /^\d{1,5}$/.test(value) ? Number(value) : value;
@@ -13,10 +21,10 @@ const port: Kind<number> = {
   },
 };
 
-const matching = (expected: string, test: (value: string) => boolean): Kind<string> => ({
+const matching = (expected: string, test: (value: string) => boolean): ValueKind<string> => ({
   expected,
   read: value => {
-    const read = text.read(value);
+    const read = textKind.read(value);
     return read !== undefined && test(read) ? read : undefined;
   },
 });
@@ -30,7 +38,7 @@ const remotePath = matching(
 
 const localPath = matching('a path', value => value !== '' && noControl(value));
 
-const umask: Kind<string> = {
+const umask: ValueKind<string> = {
   expected: "an octal umask like '0022'",
   read: value => {
     const read = typeof value === 'number' ? String(value).padStart(4, '0') : value;
@@ -39,10 +47,10 @@ const umask: Kind<string> = {
 };
 
 /** A program and its arguments: a list, or a text whose words have spaces between. */
-const command: Kind<readonly string[]> = {
+const command: ValueKind<readonly string[]> = {
   expected: 'a program and its arguments',
   read: value => {
-    const words = typeof value === 'string' ? splitWords(value) : texts.read(value);
+    const words = typeof value === 'string' ? splitRosterWords(value) : textsKind.read(value);
     return words !== undefined && words.length > 0 && words.every(noControl) ? words : undefined;
   },
 };
@@ -55,8 +63,8 @@ const hostKey = matching(
 );
 
 /** Roster keys but the secrets, and what each must be. */
-export const kinds = {
-  host: text,
+export const rosterKinds = {
+  host: textKind,
   user: matching('a login name', isUser),
   port,
   priv: localPath,
@@ -75,18 +83,18 @@ export const kinds = {
   set_path: matching('a PATH', noControl),
   proxy_jump: matching("hosts like 'user@host:port', with commas between", isJumpChain),
   transport: oneOf('ssh2', 'openssh', 'local', 'chroot', 'container'),
-  ssh_options: texts,
+  ssh_options: textsKind,
   ssh_pre_flight: localPath,
-  ssh_pre_flight_args: texts,
+  ssh_pre_flight_args: textsKind,
   ssh_pre_hook: command,
-  remote_port_forwards: texts,
+  remote_port_forwards: textsKind,
   disable_wipe: flag,
   cmd_umask: umask,
 } as const;
 
-export const secretKeys: readonly SecretKey[] = ['passwd', 'sudo_passwd', 'priv_passwd'];
+export const secretRosterKeys: readonly SecretKey[] = ['passwd', 'sudo_passwd', 'priv_passwd'];
 
-export const isSecretKey = (key: unknown): boolean => secretKeys.includes(key as SecretKey);
+export const isSecretKey = (key: unknown): boolean => secretRosterKeys.includes(key as SecretKey);
 
 /** Names a roster entry may have. */
-export const rosterKeys: readonly string[] = [...Object.keys(kinds), ...secretKeys];
+export const rosterKeys: readonly string[] = [...Object.keys(rosterKinds), ...secretRosterKeys];

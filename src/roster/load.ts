@@ -6,7 +6,7 @@ import { TsaltError } from '../protocol/error.ts';
 import { checkTrusted } from '../trust/check.ts';
 import { checkDefaults, checkEntry, checkHost } from './check.ts';
 import { isSecretKey } from './keys.ts';
-import type { CheckedHost, Entry, Found, Layer } from './roster.ts';
+import type { BackendHosts, CheckedHost, Entry, Layer } from './roster.ts';
 
 export type RosterRequest = {
   /** Sources in order; an empty backend is found out by looking at the source. */
@@ -35,7 +35,7 @@ export type Roster = {
   readonly groups: Readonly<Record<string, string>>;
 };
 
-type Backend = (source: string, request: RosterRequest) => Promise<Found>;
+type Backend = (source: string, request: RosterRequest) => Promise<BackendHosts>;
 
 const backends: Readonly<Record<string, () => Promise<Backend>>> = {
   flat: async () => (await import('./backends/flat.ts')).flat,

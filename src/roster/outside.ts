@@ -1,7 +1,7 @@
-import { placeOf } from '../data/values/read.ts';
+import { keyLocation } from '../data/values/read.ts';
 import { type Dict, isDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { secretKeys } from './keys.ts';
+import { secretRosterKeys } from './keys.ts';
 import type { Layer } from './roster.ts';
 
 /** Keys that run a program of this machine, or send one of its files away. */
@@ -25,7 +25,7 @@ export const checkOutside = (id: string, { dict, file, outside }: Layer): void =
   };
   const key = [
     ...local.filter(name => dict.has(name)),
-    ...secretKeys.filter(isSource),
+    ...secretRosterKeys.filter(isSource),
     ...(outside === 'state' ? here(dict) : []),
   ][0];
   if (key === undefined) return;
@@ -33,7 +33,7 @@ export const checkOutside = (id: string, { dict, file, outside }: Layer): void =
     'roster-outside',
     `The roster entry '${id}' must not set '${key}' there: it would reach this machine: a program, a file, a store or a service of it.`,
     {
-      at: placeOf(file, dict, key),
+      at: keyLocation(file, dict, key),
       hint: 'Set it in a roster of your own, or in roster_defaults.',
     },
   );

@@ -7,7 +7,7 @@ const timeLimit = 120_000;
 const patience = 1000;
 const sizeLimit = 64 * 1024 * 1024;
 
-export type Program = {
+export type RosterProgram = {
   readonly file: string;
   readonly args: readonly string[];
   /** The source it works for: named in messages, and its folder is the working folder. */
@@ -24,7 +24,7 @@ export type Program = {
  *
  * @throws TsaltError `roster-program` with its exit code and the last line of its error output
  */
-export const runProgram = (program: Program): Promise<string> =>
+export const runRosterProgram = (program: RosterProgram): Promise<string> =>
   new Promise((resolve, reject) => {
     const { file, args, source, stdin, env, answer = 1 } = program;
     const child = spawn(file, [...args], {

@@ -1,5 +1,5 @@
 import type { Data, Dict } from '../data/values/value.ts';
-import type { Place, TsaltError } from '../protocol/error.ts';
+import type { SourceLocation, TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
 
 /** One host as a backend found it: roster keys, unchecked, and where they come from. */
@@ -9,7 +9,7 @@ export type Entry = {
   readonly value: Data;
   /** The file (or command) that it was read from; paths in it start at its folder. */
   readonly file: string;
-  readonly at?: Place;
+  readonly at?: SourceLocation;
   /** Other programs wrote it, of values that came from elsewhere: see `outside.ts`. */
   readonly outside?: Outside;
 };
@@ -21,14 +21,18 @@ export type Outside = 'state' | 'inventory';
 export type Layer = { readonly dict: Dict; readonly file: string; readonly outside?: Outside };
 
 /** The result of one backend. */
-export type Found = {
+export type BackendHosts = {
   readonly entries: readonly Entry[];
   /** Groups of ids by name: nodegroups that the inventory brings along. */
   readonly groups?: ReadonlyMap<string, readonly string[]>;
 };
 
 /** Where a secret comes from when the roster does not hold it: read only for hosts that run. */
-export type SecretSource = { readonly node: Dict; readonly file: string; readonly at: Place };
+export type SecretSource = {
+  readonly node: Dict;
+  readonly file: string;
+  readonly at: SourceLocation;
+};
 
 export type SecretKey = 'passwd' | 'sudo_passwd' | 'priv_passwd';
 

@@ -1,8 +1,8 @@
-import { placeOf } from '../data/values/read.ts';
+import { keyLocation } from '../data/values/read.ts';
 import { type Data, type Dict, isDict } from '../data/values/value.ts';
-import { type Place, TsaltError } from '../protocol/error.ts';
+import { type SourceLocation, TsaltError } from '../protocol/error.ts';
 import { Secret } from '../protocol/host.ts';
-import { secretKeys } from './keys.ts';
+import { secretRosterKeys } from './keys.ts';
 import type { Layer, SecretKey, SecretSource } from './roster.ts';
 
 /** Secrets as the first layer that has them says: the values themselves, or where they come from. */
@@ -14,11 +14,11 @@ export const readSecrets = (
 } => {
   const secrets: Partial<Record<SecretKey, SecretSource>> = {};
   const known: Partial<Record<SecretKey, Secret>> = {};
-  for (const key of secretKeys) {
+  for (const key of secretRosterKeys) {
     const source = layers.find(({ dict }) => (dict.get(key) ?? null) !== null);
     if (source === undefined) continue;
     const value = source.dict.get(key) ?? null;
-    const at = placeOf(source.file, source.dict, key);
+    const at = keyLocation(source.file, source.dict, key);
     const node = sourceOf(key, value, at);
     if (node !== undefined) secrets[key] = { node, file: source.file, at };
     else known[key] = new Secret(secretText(key, value, at));
@@ -26,27 +26,27 @@ export const readSecrets = (
   return { secrets, known };
 };
 
-const secretText = (key: string, value: Data, at: Place): string => {
+const secretText = (key: string, value: Data, at: SourceLocation): string => {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint')
     return String(value);
   throw badSecret(key, at);
 };
 
 /** How the secret is to be fetched; undefined where it is the value itself. */
-const sourceOf = (key: string, value: Data, at: Place): Dict | undefined => {
+const sourceOf = (key: string, value: Data, at: SourceLocation): Dict | undefined => {
   if (typeof value === 'string' && value.startsWith('sdb://')) return new Map([['sdb', value]]);
   return isDict(value) ? checkSource(key, value, at) : undefined;
 };
 
 const ways = ['env', 'file', 'fd', 'command', 'prompt'];
 
-const checkSource = (key: string, node: Dict, at: Place): Dict => {
+const checkSource = (key: string, node: Dict, at: SourceLocation): Dict => {
   const [name] = node.keys();
   if (node.size === 1 && ways.includes(String(name))) return node;
   throw badSecret(key, at);
 };
 
-const badSecret = (key: string, at: Place): TsaltError =>
+const badSecret = (key: string, at: SourceLocation): TsaltError =>
   new TsaltError(
     'roster-secret',
     `The value of '${key}' must be text or one of {env: NAME}, {file: PATH}, {fd: NUMBER}, {command: [PROGRAM, ARGUMENT]}, {prompt: true}, or an address sdb://PROFILE/KEY.`,

@@ -5,7 +5,7 @@ import { shellWords } from '../data/python/shell-words.ts';
  *
  * @returns undefined when a quote is not closed, or nothing follows a backslash
  */
-export const splitWords = (line: string): string[] | undefined => {
+export const splitRosterWords = (line: string): string[] | undefined => {
   try {
     return shellWords(line);
   } catch {

@@ -1,6 +1,6 @@
 import { deepDiff } from '../modules/_shared/states/deep-diff.ts';
 import { CommandExecutionError, getContext, withContext } from '../modules/api.ts';
-import type { Signature } from '../protocol/meta.ts';
+import type { FunctionSignature } from '../protocol/meta.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
 import type { StateReturn } from '../protocol/result.ts';
 import { toJson } from './engine/check-return.ts';
@@ -18,7 +18,7 @@ type Ask = (fun: string, args: readonly unknown[], kwargs: PlainDict) => Promise
 export const autoState = (
   resource: string,
   exports: Exports,
-  signatures: Readonly<Record<string, Signature>>,
+  signatures: Readonly<Record<string, FunctionSignature>>,
 ): Exports => {
   const ask = asker(exports, signatures);
   return {
@@ -37,22 +37,22 @@ const exportOf = (exports: Exports, name: string): string => {
 
 const signatureOf = (
   exports: Exports,
-  signatures: Readonly<Record<string, Signature>>,
+  signatures: Readonly<Record<string, FunctionSignature>>,
   name: string,
-): Signature | undefined => {
+): FunctionSignature | undefined => {
   const exportName = exportOf(exports, name);
   return Object.hasOwn(signatures, exportName) ? signatures[exportName] : undefined;
 };
 
 /** Calls a function of the resource with those keywords that it takes. */
 const asker =
-  (exports: Exports, signatures: Readonly<Record<string, Signature>>): Ask =>
+  (exports: Exports, signatures: Readonly<Record<string, FunctionSignature>>): Ask =>
   async (name, args, kwargs) => {
     const fun = exports[exportOf(exports, name)] as (...args: unknown[]) => Promise<Answer>;
     return fun(...args, known(signatureOf(exports, signatures, name), kwargs));
   };
 
-const known = (signature: Signature | undefined, kwargs: PlainDict): PlainDict => {
+const known = (signature: FunctionSignature | undefined, kwargs: PlainDict): PlainDict => {
   if (!signature || signature.anyKeyword) return kwargs;
   const names = new Set(signature.keywords?.map(({ name }) => name));
   return Object.fromEntries(Object.entries(kwargs).filter(([key]) => names.has(key)));
@@ -107,7 +107,7 @@ const absent = async (ask: Ask, name: string, kwargs: PlainDict): Promise<StateR
 const describe = async (
   ask: Ask,
   resource: string,
-  create: Signature | undefined,
+  create: FunctionSignature | undefined,
 ): Promise<PlainDict> => {
   const listed = await ask('list', [], {});
   if (!listed.result) throw new Error(`${resource} cannot be listed: ${String(listed.comment)}`);

@@ -1,5 +1,5 @@
 import { Kwargs } from '../modules/api.ts';
-import type { Signature } from '../protocol/meta.ts';
+import type { FunctionSignature } from '../protocol/meta.ts';
 import { isPlainDict } from '../protocol/plain.ts';
 
 type Call = {
@@ -13,7 +13,7 @@ type Call = {
  * trailing plain object is keywords when all its keys are parameters, or when it stands behind
  * the last positional parameter of a function that takes keywords.
  */
-export const splitCall = (signature: Signature, args: readonly unknown[]): Call => {
+export const splitCall = (signature: FunctionSignature, args: readonly unknown[]): Call => {
   const last = args.at(-1);
   const before = args.slice(0, -1);
   if (last instanceof Kwargs)
@@ -32,7 +32,7 @@ export const splitCall = (signature: Signature, args: readonly unknown[]): Call 
 
 /** Positional arguments stand behind those that are given by name; unknown names are left out. */
 const lenientCall = (
-  { positional, keywords, anyKeyword, rest }: Signature,
+  { positional, keywords, anyKeyword, rest }: FunctionSignature,
   before: readonly unknown[],
   { values, leftOut }: Kwargs,
 ): Call => {

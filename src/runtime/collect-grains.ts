@@ -2,13 +2,17 @@ import { getContext, withContext } from '../modules/api.ts';
 import { messageOf } from '../protocol/error.ts';
 import type { LogLevel } from '../protocol/job.ts';
 import { isPlainDict, type PlainDict, setOwn } from '../protocol/plain.ts';
-import { type Position, positionsOf } from '../protocol/stack.ts';
+import { positionsOf, type StackPosition } from '../protocol/stack.ts';
 import { copyViews } from '../protocol/views.ts';
 import { toJson } from './engine/check-return.ts';
 import type { FullRegistry, LoadedModule } from './registry.ts';
 import { findFunction, publicNames } from './virtual.ts';
 
-export type GrainsLog = (level: LogLevel, message: string, stack?: readonly Position[]) => void;
+export type GrainsLog = (
+  level: LogLevel,
+  message: string,
+  stack?: readonly StackPosition[],
+) => void;
 
 /**
  * Collects the grains of this host from all public functions of the grains modules. Later modules

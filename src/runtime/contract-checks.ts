@@ -1,13 +1,13 @@
 import { findDescriptionFault } from '../modules/_shared/states/describe.ts';
 import { CommandExecutionError } from '../modules/api.ts';
-import type { Param, Signature } from '../protocol/meta.ts';
+import type { FunctionSignature, Param } from '../protocol/meta.ts';
 import { isPlainDict } from '../protocol/plain.ts';
 
 /**
  * Returns the errors in the parameters of a function that `auto_state` calls: it gets a name (not
  * `list`) and the arguments of the state as options, of which any may be missing.
  */
-export const optionFaults = (fun: string, signature: Signature): string[] => {
+export const optionFaults = (fun: string, signature: FunctionSignature): string[] => {
   const [first, ...others] = signature.positional;
   const more = fun === 'list' && first !== undefined ? [first, ...others] : others;
   const misplaced =
@@ -57,7 +57,7 @@ const stateRules: Readonly<Record<string, Rule>> = {
  * (spec/idem-contracts).
  * @throws CommandExecutionError naming what lacks and what has the wrong type
  */
-export const checkReturn = (fun: string, kind: string, ret: unknown): void => {
+export const checkContractReturn = (fun: string, kind: string, ret: unknown): void => {
   const rules = kind === 'state' ? stateRules : execRules;
   const keys = Object.keys(rules);
   const lacking = isPlainDict(ret) ? keys.filter(key => !Object.hasOwn(ret, key)) : keys;

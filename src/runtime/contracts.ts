@@ -1,12 +1,12 @@
 import { type DependsMark, dependsKey, getContext } from '../modules/api.ts';
 import type { ManifestModule } from '../protocol/manifest.ts';
-import type { Signature } from '../protocol/meta.ts';
+import type { FunctionSignature } from '../protocol/meta.ts';
 import { isPlainDict } from '../protocol/plain.ts';
 import { positionsOf } from '../protocol/stack.ts';
 import { autoState } from './auto-state.ts';
-import { checkDescription, checkReturn, optionFaults } from './contract-checks.ts';
+import { checkContractReturn, checkDescription, optionFaults } from './contract-checks.ts';
 
-export type Exports = Readonly<Record<string, unknown>>;
+export type ContractExports = Readonly<Record<string, unknown>>;
 // biome-ignore lint/suspicious/noExplicitAny: a module's function takes what its author says
 type AnyFunction = (...args: any[]) => unknown;
 
@@ -22,10 +22,10 @@ type ContractCall = {
   readonly ret?: unknown;
 };
 
-type Signatures = Readonly<Record<string, Signature>>;
+type Signatures = Readonly<Record<string, FunctionSignature>>;
 
 /** A contract of the user's. */
-export type FoundContract = { readonly exports: Exports; readonly signatures: Signatures };
+export type FoundContract = { readonly exports: ContractExports; readonly signatures: Signatures };
 
 /** A contract of the user's by its name. */
 export type ContractFinder = (name: string) => FoundContract | undefined;
@@ -55,9 +55,9 @@ const hooks = new Set([
  */
 export const applyContracts = (
   source: ManifestModule,
-  exports: Exports,
+  exports: ContractExports,
   find: ContractFinder = () => undefined,
-): Exports => {
+): ContractExports => {
   const named = contractNames(exports);
   const general = generalContracts(source).filter(name => find(name) !== undefined);
   if (named === undefined && general.length === 0) return exports;
@@ -95,7 +95,7 @@ export const applyContracts = (
   return source.auto ? autoState(source.name, wrapped, signatures) : wrapped;
 };
 
-const contractNames = ({ __contracts__ }: Exports): string[] | undefined => {
+const contractNames = ({ __contracts__ }: ContractExports): string[] | undefined => {
   if (__contracts__ === undefined) return undefined;
   if (Array.isArray(__contracts__)) return __contracts__.map(String);
   throw new Error("`__contracts__` must be a list, such as ['soft_fail']");
@@ -113,7 +113,7 @@ const generalContracts = ({ kind, name, builtin }: ManifestModule): string[] => 
 
 type Functions = Map<string, { readonly exportName: string; readonly fun: AnyFunction }>;
 
-const publicFunctions = (exports: Exports): Functions => {
+const publicFunctions = (exports: ContractExports): Functions => {
   const aliases = isPlainDict(exports.__func_alias__) ? exports.__func_alias__ : {};
   const functions: Functions = new Map();
   for (const [exportName, fun] of Object.entries(exports)) {
@@ -163,7 +163,7 @@ const parametersOf = ({ exports, signatures }: FoundContract, key: string): read
   return namesOf(Object.hasOwn(signatures, key) ? signatures[key] : undefined);
 };
 
-const namesOf = (signature: Signature | undefined): string[] =>
+const namesOf = (signature: FunctionSignature | undefined): string[] =>
   [...(signature?.positional ?? []), ...(signature?.keywords ?? [])].map(({ name }) => name);
 
 /** The steps of a contract for one function: `pre_get`, then `pre`. */
@@ -208,7 +208,8 @@ const wrap = (wrapping: Wrapping, fun: AnyFunction): AnyFunction => {
     const ret = soft
       ? await softly(wrapping, args[0], () => invoke(...args))
       : await invoke(...args);
-    if (checks && !hooks.has(wrapping.fun)) checkReturn(`${module}.${wrapping.fun}`, kind, ret);
+    if (checks && !hooks.has(wrapping.fun))
+      checkContractReturn(`${module}.${wrapping.fun}`, kind, ret);
     if (describes) checkDescription(`${module}.${wrapping.fun}`, ret);
     return ret;
   };

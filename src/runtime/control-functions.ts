@@ -1,14 +1,14 @@
 import { splitFunctionName } from '../data/signatures/function-name.ts';
 import { CommandExecutionError, getContext } from '../modules/api.ts';
 import type { Manifest } from '../protocol/manifest.ts';
-import { openSignature, type Signature } from '../protocol/meta.ts';
+import { type FunctionSignature, openSignature } from '../protocol/meta.ts';
 import type { Resolved } from './registry-types.ts';
 
 /** The execution functions that the control node answers: this host only passes the call on. */
 export class ControlFunctions {
   readonly #manifest: Manifest;
   #names: ReadonlySet<string> | undefined;
-  #signatures: Readonly<Record<string, Signature>> | undefined;
+  #signatures: Readonly<Record<string, FunctionSignature>> | undefined;
 
   constructor(manifest: Manifest) {
     this.#manifest = manifest;
@@ -24,7 +24,7 @@ export class ControlFunctions {
     const [module, fun = ''] = splitFunctionName(name);
     this.#signatures ??= JSON.parse(this.#manifest.controlSignatures ?? '{}') as Record<
       string,
-      Signature
+      FunctionSignature
     >;
     return {
       ok: true,

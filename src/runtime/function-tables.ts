@@ -9,7 +9,7 @@ import { openSignature } from '../protocol/meta.ts';
 import { isPlainDict } from '../protocol/plain.ts';
 import { splitCall } from './bind.ts';
 import type { Resolved, Unavailable } from './registry-types.ts';
-import { chain, type FoundFunction, isPromise, type MaybePromise } from './virtual.ts';
+import { chain, isPromise, type MaybePromise, type ResolvedFunction } from './virtual.ts';
 
 /** Where a table takes its functions from. */
 type Source = {
@@ -49,13 +49,14 @@ export const functionTable = ({ find, has, names }: Source): FunctionTable => {
 
 /** Helpers (`__utils__`) are called as they are, without binding, and may answer at once. */
 export const helperTable = (
-  find: (name: string) => MaybePromise<FoundFunction>,
+  find: (name: string) => MaybePromise<ResolvedFunction>,
 ): { readonly [name: string]: unknown } => {
   const call =
     (name: string) =>
     (...args: unknown[]): unknown =>
-      chain(find(name), (found: FoundFunction) => {
-        if (!found.ok) throw new CommandExecutionError(missing('utils', name, found).reason);
+      chain(find(name), (found: ResolvedFunction) => {
+        if (!found.ok)
+          throw new CommandExecutionError(missingFunction('utils', name, found).reason);
         return found.fun(...args);
       });
   return new Proxy({} as Record<string, unknown>, {
@@ -87,7 +88,7 @@ const whyNotOnHost = (kind: 'exec' | 'state', name: string): string | undefined 
     : whyNotHere(kind, name);
 
 /** The error for a function that does not exist. */
-export const missing = (
+export const missingFunction = (
   kind: 'exec' | 'state' | 'utils',
   name: string,
   { reason, cause }: { readonly reason?: string; readonly cause?: unknown } = {},

@@ -1,5 +1,5 @@
 import type { FunctionTable } from '../modules/api.ts';
-import type { Signature } from '../protocol/meta.ts';
+import type { FunctionSignature } from '../protocol/meta.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
 
 /** The modules that the loader can load. One per process; modules load on first use. */
@@ -41,7 +41,7 @@ export type Resolved = {
   readonly ok: true;
   readonly module: string;
   readonly fun: string;
-  readonly signature: Signature;
+  readonly signature: FunctionSignature;
   /** Binds the arguments and calls. Throws `SaltInvocationError` when they do not fit. */
   readonly call: (args: readonly Plain[], kwargs: PlainDict) => Promise<unknown>;
 };

@@ -1,4 +1,4 @@
-import { bind } from '../data/signatures/bind.ts';
+import { bindArguments } from '../data/signatures/bind.ts';
 import { splitFunctionName } from '../data/signatures/function-name.ts';
 import {
   asModule,
@@ -8,25 +8,25 @@ import {
   withContext,
 } from '../modules/api.ts';
 import type { Manifest, ManifestModule } from '../protocol/manifest.ts';
-import { openSignature, type Signature } from '../protocol/meta.ts';
+import { type FunctionSignature, openSignature } from '../protocol/meta.ts';
 import { isPlainDict } from '../protocol/plain.ts';
 import { copyViews } from '../protocol/views.ts';
 import type { FoundContract } from './contracts.ts';
 import { ControlFunctions } from './control-functions.ts';
-import { functionTable, helperTable, missing } from './function-tables.ts';
+import { functionTable, helperTable, missingFunction } from './function-tables.ts';
 import type { ProviderOptions, Registry, Resolved, Unavailable } from './registry-types.ts';
 import { providerOfSalt } from './salt-providers.ts';
 import {
   type AnyFunction,
   chain,
-  type Exports,
-  type FoundFunction,
   findFunction,
   isFunction,
   isPromise,
   type Loaded,
   loadModule,
   type MaybePromise,
+  type ModuleExports,
+  type ResolvedFunction,
 } from './virtual.ts';
 
 type Kind = 'exec' | 'state';
@@ -34,7 +34,7 @@ type Providers = Readonly<Record<string, string>>;
 type Found = Resolved | Unavailable;
 
 /** A grains or utils module after loading. */
-export type LoadedModule = { readonly name: string; readonly exports: Exports };
+export type LoadedModule = { readonly name: string; readonly exports: ModuleExports };
 type ModuleFailure = {
   readonly name: string;
   readonly path: string;
@@ -65,7 +65,7 @@ class Modules implements FullRegistry {
   readonly #loaded = new Map<string, MaybePromise<Loaded>>();
   /** Modules being loaded: a question about them from inside is answered by the manifest. */
   readonly #loading = new Set<ManifestModule>();
-  readonly #signatures = new Map<ManifestModule, Readonly<Record<string, Signature>>>();
+  readonly #signatures = new Map<ManifestModule, Readonly<Record<string, FunctionSignature>>>();
   /** Requests of a `__virtual__` that could not be answered yet. */
   readonly #asked = new Set<Promise<unknown>>();
   #byName: Map<string, ManifestModule[]> | undefined;
@@ -236,10 +236,10 @@ class Modules implements FullRegistry {
     return chain(
       this.#choose(kind, module, providers),
       (chosen: Loaded | undefined): MaybePromise<Found> => {
-        if (!chosen?.ok) return this.#onControl(kind, name) ?? missing(kind, name, chosen);
+        if (!chosen?.ok) return this.#onControl(kind, name) ?? missingFunction(kind, name, chosen);
         const has = (other: string): boolean => this.#has('exec', other, providers);
-        return chain(findFunction(chosen.exports, fun, has), (found: FoundFunction): Found => {
-          if (!found.ok) return this.#onControl(kind, name) ?? missing(kind, name, found);
+        return chain(findFunction(chosen.exports, fun, has), (found: ResolvedFunction): Found => {
+          if (!found.ok) return this.#onControl(kind, name) ?? missingFunction(kind, name, found);
           const signature = this.#signature(chosen.source, found.exportName);
           return {
             ok: true,
@@ -253,7 +253,7 @@ class Modules implements FullRegistry {
                     found.fun(...args, ...(Object.keys(kwargs).length > 0 ? [kwargs] : [])),
                   ),
                 );
-              const bound = bind(name, signature, args, kwargs);
+              const bound = bindArguments(name, signature, args, kwargs);
               if (!bound.ok) throw new SaltInvocationError(bound.message);
               return copyViews(await asModule(module, () => found.fun(...bound.values)));
             },
@@ -263,7 +263,7 @@ class Modules implements FullRegistry {
     );
   }
 
-  #signature(source: ManifestModule, exportName: string): Signature | undefined {
+  #signature(source: ManifestModule, exportName: string): FunctionSignature | undefined {
     let all = this.#signatures.get(source);
     if (!all) {
       all = readSignatures(source);
@@ -298,11 +298,11 @@ class Modules implements FullRegistry {
     });
   }
 
-  #findHelper(name: string): MaybePromise<FoundFunction> {
+  #findHelper(name: string): MaybePromise<ResolvedFunction> {
     const [module, fun = ''] = splitFunctionName(name);
     return chain(
       this.#choose('utils', module, {}),
-      (chosen: Loaded | undefined): MaybePromise<FoundFunction> =>
+      (chosen: Loaded | undefined): MaybePromise<ResolvedFunction> =>
         chosen?.ok
           ? findFunction(chosen.exports, fun, other => this.#has('exec', other, {}))
           : (chosen ?? { ok: false }),
@@ -323,8 +323,8 @@ const noProvider = (provider: string, name: string, known: readonly string[]): s
   return `there is no provider '${provider}'${list ? ` of ${name}; there are: ${list}` : ''}`;
 };
 
-const readSignatures = (source: ManifestModule): Readonly<Record<string, Signature>> =>
-  JSON.parse(source.signatures?.() ?? '{}') as Record<string, Signature>;
+const readSignatures = (source: ManifestModule): Readonly<Record<string, FunctionSignature>> =>
+  JSON.parse(source.signatures?.() ?? '{}') as Record<string, FunctionSignature>;
 
 const missingSource: ManifestModule = {
   kind: 'exec',

@@ -1,4 +1,4 @@
-import { pyStr } from '../modules/_shared/text/python-text.ts';
+import { plainStr } from '../modules/_shared/text/python-text.ts';
 import { messageOf } from '../protocol/error.ts';
 import type { RunParams, StateFinished, StateStarted } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
@@ -32,7 +32,7 @@ export const finishedOf = (
 export const withoutChanges = ({ tag, result }: StateFinished, why: unknown): StateFinished => {
   const note = `The changes are left out: ${messageOf(why)}`;
   // A module may have given any data as its comment.
-  const comment = pyStr(result.comment).slice(0, longestComment);
+  const comment = plainStr(result.comment).slice(0, longestComment);
   return { tag, result: { ...result, changes: { [tag]: note }, comment: `${comment}\n${note}` } };
 };
 

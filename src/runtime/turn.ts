@@ -1,7 +1,7 @@
 import {
-  type Holder,
   joinQueue,
   type Lock,
+  type LockHolder,
   showHolder,
   takeLock,
 } from '../modules/_shared/commands/run-lock.ts';
@@ -31,7 +31,7 @@ export const takeTurn = async (params: RunParams, place: TurnPlace): Promise<Loc
   return lock;
 };
 
-type Taken = Lock | Holder;
+type Taken = Lock | LockHolder;
 
 const lockOrHolder = async (params: RunParams, place: TurnPlace): Promise<Taken | undefined> => {
   const { queue = false, fun = 'state.apply', job } = params;
@@ -113,7 +113,7 @@ const waitInQueue = async (
 const pause = (milliseconds: number): Promise<void> =>
   new Promise(resolve => setTimeout(resolve, milliseconds));
 
-const conflict = (holder: Holder): TsaltError =>
+const conflict = (holder: LockHolder): TsaltError =>
   new TsaltError('run-conflict', `${showHolder(holder)}.`, {
     kind: 'host',
     hint: 'queue=True waits for it, concurrent=True runs beside it.',

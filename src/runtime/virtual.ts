@@ -4,7 +4,7 @@ import { messageOf } from '../protocol/error.ts';
 import type { ManifestModule } from '../protocol/manifest.ts';
 import { applyContracts, type ContractFinder } from './contracts.ts';
 
-export type Exports = Readonly<Record<string, unknown>>;
+export type ModuleExports = Readonly<Record<string, unknown>>;
 // biome-ignore lint/suspicious/noExplicitAny: a module's function takes what its author says
 export type AnyFunction = (...args: any[]) => unknown;
 
@@ -15,7 +15,7 @@ export type Loaded =
       readonly source: ManifestModule;
       /** The name it goes by. */
       readonly name: string;
-      readonly exports: Exports;
+      readonly exports: ModuleExports;
     }
   | {
       readonly ok: false;
@@ -66,7 +66,11 @@ const broken = (source: ManifestModule, cause: unknown): Loaded => ({
 });
 
 /** Asks `__virtual__` of an evaluated module and sets it up. */
-const begin = (source: ManifestModule, exports: Exports, as?: string): MaybePromise<Loaded> => {
+const begin = (
+  source: ManifestModule,
+  exports: ModuleExports,
+  as?: string,
+): MaybePromise<Loaded> => {
   const named = (verdict: unknown): MaybePromise<Loaded> => {
     const name = as ?? virtualName(source, exports, verdict);
     if (typeof name !== 'string') return { ok: false, source, reason: name.reason, declined: true };
@@ -85,7 +89,7 @@ const begin = (source: ManifestModule, exports: Exports, as?: string): MaybeProm
 /** Salt's rules for what `__virtual__` answers (spec/execution-modules: "__virtual__ Function"). */
 const virtualName = (
   source: ManifestModule,
-  exports: Exports,
+  exports: ModuleExports,
   verdict: unknown,
 ): string | { reason: string } => {
   if (typeof verdict === 'string' && verdict !== '') return verdict;
@@ -104,10 +108,10 @@ const virtualName = (
 const shownVerdict = (verdict: unknown): string =>
   isFunction(verdict) ? 'a function' : messageOf(verdict).slice(0, 60);
 
-const initialise = (exports: Exports): unknown =>
+const initialise = (exports: ModuleExports): unknown =>
   isFunction(exports.__init__) ? exports.__init__(getContext().opts) : undefined;
 
-export type FoundFunction =
+export type ResolvedFunction =
   | { readonly ok: true; readonly exportName: string; readonly fun: AnyFunction }
   | { readonly ok: false; readonly reason?: string };
 
@@ -116,10 +120,10 @@ export type FoundFunction =
  * `has` returns whether an execution function exists.
  */
 export const findFunction = (
-  exports: Exports,
+  exports: ModuleExports,
   name: string,
   has: (name: string) => boolean,
-): MaybePromise<FoundFunction> => {
+): MaybePromise<ResolvedFunction> => {
   const exportName = exportNameOf(exports, name);
   const value = exportName === undefined ? undefined : exports[exportName];
   if (exportName === undefined || !isFunction(value) || isClass(value)) return { ok: false };
@@ -127,7 +131,7 @@ export const findFunction = (
   if (!mark) return { ok: true, exportName, fun: value };
   return chain(
     firstMissing(mark.dependencies, has),
-    (missing: string | undefined): FoundFunction => {
+    (missing: string | undefined): ResolvedFunction => {
       if (missing === undefined) return { ok: true, exportName, fun: value };
       if (mark.fallback) return { ok: true, exportName, fun: mark.fallback };
       return { ok: false, reason: missing };
@@ -139,7 +143,7 @@ export const findFunction = (
 const isClass = (value: AnyFunction): boolean =>
   /^class\b/.test(Function.prototype.toString.call(value));
 
-const exportNameOf = (exports: Exports, name: string): string | undefined => {
+const exportNameOf = (exports: ModuleExports, name: string): string | undefined => {
   if (name.startsWith('_')) return undefined;
   const aliases = aliasesOf(exports);
   const aliased = Object.keys(aliases).find(key => aliases[key] === name);
@@ -147,7 +151,7 @@ const exportNameOf = (exports: Exports, name: string): string | undefined => {
   return Object.hasOwn(exports, name) && !Object.hasOwn(aliases, name) ? name : undefined;
 };
 
-const aliasesOf = (exports: Exports): Record<string, unknown> => {
+const aliasesOf = (exports: ModuleExports): Record<string, unknown> => {
   const { __func_alias__ } = exports;
   return typeof __func_alias__ === 'object' && __func_alias__ !== null
     ? (__func_alias__ as Record<string, unknown>)
@@ -155,7 +159,7 @@ const aliasesOf = (exports: Exports): Record<string, unknown> => {
 };
 
 /** Public functions of an evaluated module by public name. */
-export const publicNames = (exports: Exports): string[] => {
+export const publicNames = (exports: ModuleExports): string[] => {
   const aliases = aliasesOf(exports);
   return Object.keys(exports)
     .filter(name => !name.startsWith('_') && isFunction(exports[name]))

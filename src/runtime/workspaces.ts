@@ -11,8 +11,8 @@ import {
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import {
-  type Holder,
   isAlive,
+  type LockHolder,
   lockHolder,
   processStart,
 } from '../modules/_shared/commands/run-lock.ts';
@@ -100,7 +100,7 @@ const timeOf = (path: string): number => {
   }
 };
 
-type Owner = Pick<Holder, 'pid' | 'begun'> & { readonly system: string };
+type Owner = Pick<LockHolder, 'pid' | 'begun'> & { readonly system: string };
 
 const ownerOf = (dir: string): Owner | undefined => {
   try {
@@ -114,7 +114,7 @@ const ownerOf = (dir: string): Owner | undefined => {
 };
 
 /** Returns who else works in a workspace: another run of states, or a guard. */
-export const workspaceHolder = (dir: string): Holder | undefined => {
+export const workspaceHolder = (dir: string): LockHolder | undefined => {
   const holder = lockHolder(dir);
   return holder && holder.pid !== process.pid ? holder : guardHolder(dir);
 };

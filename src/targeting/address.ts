@@ -1,11 +1,11 @@
 type Version = 4 | 6;
-export type Address = { readonly version: Version; readonly value: bigint };
-export type Network = Address & { readonly prefix: number };
+export type NetworkAddress = { readonly version: Version; readonly value: bigint };
+export type Network = NetworkAddress & { readonly prefix: number };
 
 const bits = { 4: 32, 6: 128 } as const;
 
 /** An IP address as Python's `ipaddress` reads it; undefined when it is none. */
-export const parseAddress = (text: string): Address | undefined => {
+export const parseNetworkAddress = (text: string): NetworkAddress | undefined => {
   const value = text.includes(':') ? parseV6(text) : parseV4(text);
   return value === undefined ? undefined : { version: text.includes(':') ? 6 : 4, value };
 };
@@ -13,7 +13,7 @@ export const parseAddress = (text: string): Address | undefined => {
 /** `192.0.2.0/24`, `192.0.2.0/255.255.255.0`; undefined where host bits are set, as in Python. */
 export const parseNetwork = (text: string): Network | undefined => {
   const [host = '', mask, ...more] = text.split('/');
-  const address = parseAddress(host);
+  const address = parseNetworkAddress(host);
   if (!address || more.length > 0) return undefined;
   const width = bits[address.version];
   const prefix = mask === undefined ? width : parsePrefix(mask, address.version);
@@ -24,7 +24,7 @@ export const parseNetwork = (text: string): Network | undefined => {
     : undefined;
 };
 
-export const inNetwork = (address: Address, network: Network): boolean => {
+export const inNetwork = (address: NetworkAddress, network: Network): boolean => {
   if (address.version !== network.version) return false;
   const hostBits = BigInt(bits[network.version] - network.prefix);
   return address.value >> hostBits === network.value >> hostBits;

@@ -9,10 +9,10 @@ export type Term = {
   readonly pattern: string;
 };
 
-export type Expression =
+export type CompoundExpression =
   | { readonly kind: 'term'; readonly term: Term }
-  | { readonly kind: 'not'; readonly of: Expression }
-  | { readonly kind: 'and' | 'or'; readonly all: readonly Expression[] };
+  | { readonly kind: 'not'; readonly of: CompoundExpression }
+  | { readonly kind: 'and' | 'or'; readonly all: readonly CompoundExpression[] };
 
 /**
  * Reads `G@os:Debian and ( web* or not L@a,b )`: `not` binds before `and` before `or`.
@@ -21,7 +21,7 @@ export type Expression =
 export const parseCompound = (
   expression: string | readonly string[],
   nodegroups: Nodegroups,
-): { expression: Expression } | { wrong: string } => {
+): { expression: CompoundExpression } | { wrong: string } => {
   const words = typeof expression === 'string' ? expression.split(/\s+/) : expression;
   const tokens = expandWords(words.filter(Boolean), nodegroups);
   const reader = { tokens: withAnds(tokens), at: 0 };
@@ -65,30 +65,30 @@ const withAnds = (tokens: readonly string[]): string[] =>
     return joins && before !== 'not' ? ['and', token] : [token];
   });
 
-const readOr = (reader: Reader): Expression => readJoined(reader, 'or', readAnd);
-const readAnd = (reader: Reader): Expression => readJoined(reader, 'and', readNot);
+const readOr = (reader: Reader): CompoundExpression => readJoined(reader, 'or', readAnd);
+const readAnd = (reader: Reader): CompoundExpression => readJoined(reader, 'and', readNot);
 
 const readJoined = (
   reader: Reader,
   kind: 'and' | 'or',
-  next: (reader: Reader) => Expression,
-): Expression => {
+  next: (reader: Reader) => CompoundExpression,
+): CompoundExpression => {
   const all = [next(reader)];
   while (reader.tokens[reader.at] === kind) {
     reader.at += 1;
     all.push(next(reader));
   }
-  return all.length === 1 ? (all[0] as Expression) : { kind, all };
+  return all.length === 1 ? (all[0] as CompoundExpression) : { kind, all };
 };
 
-const readNot = (reader: Reader): Expression => {
+const readNot = (reader: Reader): CompoundExpression => {
   if (reader.tokens[reader.at] !== 'not') return readTerm(reader);
   reader.at += 1;
   if (reader.tokens[reader.at] === 'not') throw new Wrong('"not" stands twice in a row');
   return { kind: 'not', of: readTerm(reader) };
 };
 
-const readTerm = (reader: Reader): Expression => {
+const readTerm = (reader: Reader): CompoundExpression => {
   const token = reader.tokens[reader.at];
   if (token === undefined) throw new Wrong('it ends where a term is expected');
   reader.at += 1;

@@ -4,14 +4,14 @@ import type { Data, Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { getOwn } from '../protocol/plain.ts';
-import type { Address, Network } from './address.ts';
-import { inNetwork, parseAddress, parseNetwork } from './address.ts';
-import type { Expression, Term } from './compound.ts';
+import type { Network, NetworkAddress } from './address.ts';
+import { inNetwork, parseNetwork, parseNetworkAddress } from './address.ts';
+import type { CompoundExpression, Term } from './compound.ts';
 import { parseCompound, parseTerm } from './compound.ts';
 import type { Nodegroups } from './nodegroup.ts';
 import { expandNodegroup } from './nodegroup.ts';
 import { pythonMatch, pythonRegExp } from './python-regex.ts';
-import type { Comparison } from './subdict.ts';
+import type { MatchKind } from './subdict.ts';
 import { subdictMatch } from './subdict.ts';
 
 /** The ways to name hosts; the names are Salt's (`match:` in top files, `tgt_type`). */
@@ -147,7 +147,7 @@ const unknownMatcher = (type: string): TsaltError =>
 type Matcher = (expression: Data, subject: Subject, delimiter: string) => boolean;
 
 const inDict =
-  (where: (subject: Subject) => Dict, comparison: Comparison): Matcher =>
+  (where: (subject: Subject) => Dict, comparison: MatchKind): Matcher =>
   (expression, subject, delimiter) =>
     subdictMatch(where(subject), pyStr(expression), delimiter, comparison);
 
@@ -211,7 +211,7 @@ const compoundMatch = (parsed: Parsed, subject: Subject): boolean =>
   termsOf(parsed).every(term => engineType(term) !== undefined) &&
   evaluate(parsed.expression, subject);
 
-const evaluate = (expression: Expression, subject: Subject): boolean => {
+const evaluate = (expression: CompoundExpression, subject: Subject): boolean => {
   switch (expression.kind) {
     case 'not':
       return !evaluate(expression.of, subject);
@@ -230,7 +230,7 @@ const evaluate = (expression: Expression, subject: Subject): boolean => {
 const termsOf = (parsed: Parsed): Term[] => {
   if ('wrong' in parsed) return [];
   const terms: Term[] = [];
-  const open: Expression[] = [parsed.expression];
+  const open: CompoundExpression[] = [parsed.expression];
   for (let one = open.pop(); one; one = open.pop()) {
     if (one.kind === 'term') terms.push(one.term);
     else if (one.kind === 'not') open.push(one.of);
@@ -239,8 +239,8 @@ const termsOf = (parsed: Parsed): Term[] => {
   return terms;
 };
 
-const parseIp = (text: string): Address | Network | undefined =>
-  parseAddress(text) ?? parseNetwork(text);
+const parseIp = (text: string): NetworkAddress | Network | undefined =>
+  parseNetworkAddress(text) ?? parseNetwork(text);
 
 const ipMatch = (text: string, grainsOfHost: Dict): boolean => {
   const wanted = parseIp(text);
@@ -250,7 +250,7 @@ const ipMatch = (text: string, grainsOfHost: Dict): boolean => {
   const network: Network =
     'prefix' in wanted ? wanted : { ...wanted, prefix: wanted.version === 4 ? 32 : 128 };
   return known.some(one => {
-    const address = parseAddress(pyStr(one));
+    const address = parseNetworkAddress(pyStr(one));
     return address !== undefined && inNetwork(address, network);
   });
 };

@@ -5,7 +5,7 @@ import { isDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { pythonMatch } from './python-regex.ts';
 
-export type Comparison = 'glob' | 'regex' | 'exact';
+export type MatchKind = 'glob' | 'regex' | 'exact';
 
 /**
  * Does `os:Debian` or `rack:row:a` hold in this data? Every split of the expression into a path
@@ -16,7 +16,7 @@ export const subdictMatch = (
   data: Data,
   expression: string,
   delimiter: string,
-  comparison: Comparison,
+  comparison: MatchKind,
 ): boolean => {
   const parts = expression.split(delimiter);
   for (let length = parts.length - 1; length > 0; length -= 1) {
@@ -29,7 +29,7 @@ export const subdictMatch = (
   return false;
 };
 
-const holds = (found: Data, pattern: string, comparison: Comparison): boolean => {
+const holds = (found: Data, pattern: string, comparison: MatchKind): boolean => {
   if (isDict(found)) return dictHolds(found, pattern, comparison);
   if (!Array.isArray(found)) return equals(found, pattern, comparison);
   return found.some(
@@ -39,7 +39,7 @@ const holds = (found: Data, pattern: string, comparison: Comparison): boolean =>
   );
 };
 
-const dictHolds = (dict: Dict, expression: string, comparison: Comparison): boolean => {
+const dictHolds = (dict: Dict, expression: string, comparison: MatchKind): boolean => {
   if (dict.size === 0) return false;
   const anyDepth = expression.startsWith('*:');
   const pattern = anyDepth ? expression.slice(2) : expression;
@@ -48,13 +48,13 @@ const dictHolds = (dict: Dict, expression: string, comparison: Comparison): bool
   return anyDepth && [...dict.values()].some(value => below(value, pattern, comparison));
 };
 
-const below = (value: Data, pattern: string, comparison: Comparison): boolean => {
+const below = (value: Data, pattern: string, comparison: MatchKind): boolean => {
   if (isDict(value)) return dictHolds(value, pattern, comparison);
   if (Array.isArray(value)) return value.some(item => equals(item, pattern, comparison));
   return equals(value, pattern, comparison);
 };
 
-const equals = (value: Data, pattern: string, comparison: Comparison): boolean => {
+const equals = (value: Data, pattern: string, comparison: MatchKind): boolean => {
   const target = pyStr(value).toLowerCase();
   const wanted = pattern.toLowerCase();
   if (comparison === 'exact') return target === wanted;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { TsaltError } from '../protocol/error.ts';
 import type { Host, Secret } from '../protocol/host.ts';
 import { mayWantPassword, needsTerminal } from './refusal-words.ts';
-import { quoteWord, shCommand } from './shell.ts';
+import { quoteForAnyShell, shCommand } from './shell.ts';
 
 /** The programs that make a command another user's. */
 export type BecomeProgram = NonNullable<Host['become']>;
@@ -41,7 +41,7 @@ export const becomesOther = (host: Host): boolean => becomeProgram(host) !== und
 export const becomeOf = (host: Host, password: Secret | undefined): Become => {
   const program = becomeProgram(host);
   if (program === undefined) return { wrap: command => `exec ${command}`, pty: false };
-  const user = quoteWord(host.sudo_user ?? 'root', 'sudo_user');
+  const user = quoteForAnyShell(host.sudo_user ?? 'root', 'sudo_user');
   if (host.sudo_user?.startsWith('-'))
     throw new TsaltError('roster-value', `The sudo_user ${user} cannot be right.`);
   switch (program) {

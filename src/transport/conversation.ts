@@ -1,7 +1,7 @@
 import { TsaltError } from '../protocol/error.ts';
 import { type Become, PasswordPrompt, wrongBecomePassword } from './become.ts';
 import { readable } from './faults.ts';
-import { Greeting, type Said } from './greeting.ts';
+import { Handshake, type HandshakeMessage } from './greeting.ts';
 import { notBegun, showExit } from './not-begun.ts';
 import { onAbort } from './on-abort.ts';
 import { shortLines } from './refusal-words.ts';
@@ -30,15 +30,18 @@ const patience = 500;
  * One command on a host, seen from here: waits for what it says amid the login shell's noise,
  * gives sudo its password, and then hands the streams over to whoever speaks frames.
  */
-export class Conversation {
+export class BootstrapExchange {
   readonly channel: Channel;
   readonly #connection: Connection;
   readonly #become: Become;
   readonly #pty: boolean;
-  readonly #waiting: { resolve: (said: Said) => void; reject: (error: unknown) => void }[] = [];
-  readonly #said: Said[] = [];
+  readonly #waiting: {
+    resolve: (said: HandshakeMessage) => void;
+    reject: (error: unknown) => void;
+  }[] = [];
+  readonly #said: HandshakeMessage[] = [];
   #stderr: Buffer = Buffer.alloc(0);
-  readonly #greeting: Greeting;
+  readonly #greeting: Handshake;
   readonly #prompt: PasswordPrompt;
   /** Writers that wait until the channel takes more. */
   readonly #blocked: (() => void)[] = [];
@@ -57,7 +60,7 @@ export class Conversation {
     this.channel = channel;
     this.#become = become;
     this.#pty = become.pty;
-    this.#greeting = new Greeting(connection.host.id, said => this.#hear(said));
+    this.#greeting = new Handshake(connection.host.id, said => this.#hear(said));
     this.#prompt = new PasswordPrompt(
       become,
       line => void channel.stdin.write(line),
@@ -85,11 +88,11 @@ export class Conversation {
   }
 
   /** The next thing said. Rejects when the command ends, or after `seconds`. */
-  async next(seconds: number, signal?: AbortSignal): Promise<Said> {
+  async next(seconds: number, signal?: AbortSignal): Promise<HandshakeMessage> {
     const said = this.#said.shift();
     if (said) return said;
     if (this.#failure !== undefined) throw this.#failure;
-    const promise = new Promise<Said>((resolve, reject) => {
+    const promise = new Promise<HandshakeMessage>((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
     });
     const timer = setTimeout(() => this.#fail(this.#silent(seconds)), seconds * 1000);
@@ -173,7 +176,7 @@ export class Conversation {
     }
   }
 
-  #hear(said: Said): void {
+  #hear(said: HandshakeMessage): void {
     const waiting = this.#waiting.shift();
     if (waiting) waiting.resolve(said);
     else this.#said.push(said);

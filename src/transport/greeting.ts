@@ -7,7 +7,7 @@ import type { Platform } from './node-source.ts';
 export type LoaderLine = Readonly<Record<string, string | number | boolean | null>>;
 
 /** What a host sends before frames flow: a JSON line of the loader, or a line of a shell script. */
-export type Said =
+export type HandshakeMessage =
   | { readonly by: 'loader'; readonly value: LoaderLine }
   | { readonly by: 'shell'; readonly words: readonly string[] };
 
@@ -19,16 +19,16 @@ const mostNoise = 32 * 1024 * 1024;
 const nothing = Buffer.alloc(0);
 
 /** Finds what is said amid the login shell's noise, until the runtime begins. */
-export class Greeting {
+export class Handshake {
   readonly #host: string;
-  readonly #hear: (said: Said) => void;
+  readonly #hear: (said: HandshakeMessage) => void;
   #buffer: Buffer = Buffer.from('\n');
   #noise: Buffer = nothing;
   #noiseSize = 0;
   /** The runtime has begun: what follows its line is frames, kept until they are taken. */
   #started = false;
 
-  constructor(host: string, hear: (said: Said) => void) {
+  constructor(host: string, hear: (said: HandshakeMessage) => void) {
     this.#host = host;
     this.#hear = hear;
   }
@@ -100,7 +100,7 @@ export class Greeting {
 }
 
 /** The platform of a host that has no Node, from what it says of itself. */
-export const platformOf = ({ id }: Host, said: Said): Platform => {
+export const platformOf = ({ id }: Host, said: HandshakeMessage): Platform => {
   if (said.by === 'loader') {
     const { os, arch, libc, have } = said.value;
     return {
@@ -124,7 +124,7 @@ export const greetingFault = (host: string, what: string, excerpt?: string): Tsa
     ...(excerpt === undefined ? {} : { excerpt }),
   });
 
-const parseLoader = (line: string): Said | undefined => {
+const parseLoader = (line: string): HandshakeMessage | undefined => {
   try {
     const value: unknown = JSON.parse(line);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
@@ -136,7 +136,7 @@ const parseLoader = (line: string): Said | undefined => {
   }
 };
 
-const parseShell = (line: string): Said => ({
+const parseShell = (line: string): HandshakeMessage => ({
   by: 'shell',
   words: line.replace(/\r$/, '').split(' '),
 });

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { messageOf, showPlace, TsaltError } from '../protocol/error.ts';
 import {
-  type Address,
   addKnownHost,
   checkHostKey,
-  fingerprint,
+  type HostAddress,
+  hostKeyType,
   type KnownHost,
-  keyType,
+  keyFingerprint,
   lookupName,
 } from './known-hosts.ts';
 import type { HostKeyMode } from './transport.ts';
@@ -26,9 +26,9 @@ export type HostKeyRules = {
  * Decides about a host's key before anything is sent to it.
  * @throws {TsaltError} kind `host-key`: unknown, changed, revoked, or not the pinned one.
  */
-export const verifyHostKey = (rules: HostKeyRules, address: Address, key: Buffer): void => {
+export const verifyHostKey = (rules: HostKeyRules, address: HostAddress, key: Buffer): void => {
   const name = lookupName(address);
-  const shown = `${keyType(key) || 'unknown type'} ${fingerprint(key)}`;
+  const shown = `${hostKeyType(key) || 'unknown type'} ${keyFingerprint(key)}`;
   if (rules.pin !== undefined) {
     if (!isPinned(rules.pin, key)) throw pinned(name, shown);
     return;
@@ -61,7 +61,7 @@ export const verifyHostKey = (rules: HostKeyRules, address: Address, key: Buffer
 
 const accept = (
   { newKeysFile, entries, log }: HostKeyRules,
-  address: Address,
+  address: HostAddress,
   key: Buffer,
 ): void => {
   const name = lookupName(address);
@@ -79,13 +79,13 @@ const accept = (
       },
     );
   }
-  entries.push({ at: { file }, names: name, type: keyType(key), key });
-  log?.(`${name}: new host key ${keyType(key)} ${fingerprint(key)} written to ${file}`);
+  entries.push({ at: { file }, names: name, type: hostKeyType(key), key });
+  log?.(`${name}: new host key ${hostKeyType(key)} ${keyFingerprint(key)} written to ${file}`);
 };
 
 const isPinned = (pin: string, key: Buffer): boolean => {
   const text = pin.trim();
-  if (text.startsWith('SHA256:')) return text.replace(/=+$/, '') === fingerprint(key);
+  if (text.startsWith('SHA256:')) return text.replace(/=+$/, '') === keyFingerprint(key);
   if (text.startsWith('MD5:')) {
     const md5 = createHash('md5').update(key).digest('hex').match(/../g)?.join(':');
     return text.slice(4).toLowerCase() === md5;

@@ -6,13 +6,13 @@ import { TsaltError } from '../protocol/error.ts';
 import type { Host, Secret } from '../protocol/host.ts';
 import { readable } from './faults.ts';
 import { shCommand } from './shell.ts';
-import type { Ask, Connection, ConnectOptions, Transport } from './transport.ts';
+import type { AskSecret, Connection, ConnectOptions, Transport } from './transport.ts';
 
 export type KeyDeployOptions = {
   readonly transport: Transport;
   readonly host: Host;
   /** Asked for the login password where the roster has none. */
-  readonly ask: Ask;
+  readonly ask: AskSecret;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly connect?: ConnectOptions;
   readonly log?: (message: string) => void;

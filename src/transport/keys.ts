@@ -3,7 +3,7 @@ import type { ParsedKey } from 'ssh2';
 import { TsaltError } from '../protocol/error.ts';
 import type { Secret } from '../protocol/host.ts';
 import { fastSign } from './ssh2/tuning.ts';
-import type { Ask } from './transport.ts';
+import type { AskSecret } from './transport.ts';
 
 export type ParseKey = (data: Buffer, passphrase?: string) => ParsedKey | Error;
 
@@ -13,11 +13,11 @@ export type ParseKey = (data: Buffer, passphrase?: string) => ParsedKey | Error;
  */
 export class KeyRing {
   readonly #parser: () => Promise<ParseKey>;
-  readonly #ask: Ask | undefined;
+  readonly #ask: AskSecret | undefined;
   readonly #keys = new Map<string, Promise<ParsedKey>>();
 
   /** `parser` is asked for when there is a key to parse. */
-  constructor(parser: () => Promise<ParseKey>, ask?: Ask) {
+  constructor(parser: () => Promise<ParseKey>, ask?: AskSecret) {
     this.#parser = parser;
     this.#ask = ask;
   }

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { appendFileSync, closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Place } from '../protocol/error.ts';
+import type { SourceLocation } from '../protocol/error.ts';
 import { checkTrusted } from '../trust/check.ts';
 import { makeFolder } from '../trust/make-folder.ts';
 
@@ -9,7 +9,7 @@ type Marker = 'revoked' | 'cert-authority';
 
 /** One usable line of a known_hosts file. */
 export type KnownHost = {
-  readonly at: Place;
+  readonly at: SourceLocation;
   readonly marker?: Marker;
   /** Comma-separated patterns, or one hashed name. */
   readonly names: string;
@@ -24,7 +24,7 @@ export type Verdict =
   | { readonly verdict: 'changed'; readonly entry: KnownHost }
   | { readonly verdict: 'revoked'; readonly entry: KnownHost };
 
-export type Address = {
+export type HostAddress = {
   readonly host: string;
   readonly port: number;
   /** `HostKeyAlias`: the name to look up, as it is. */
@@ -57,7 +57,7 @@ export const readKnownHosts = (files: readonly string[]): KnownHost[] =>
  */
 export const checkHostKey = (
   entries: readonly KnownHost[],
-  address: Address,
+  address: HostAddress,
   key: Buffer,
 ): Verdict => {
   const verdict = checkName(entries, lookupName(address), key);
@@ -71,7 +71,7 @@ export const checkHostKey = (
  * Key types known for a host, for the order of host key algorithms: a host known by its RSA key
  * must be asked for that one, or it would look changed.
  */
-export const knownKeyTypes = (entries: readonly KnownHost[], address: Address): string[] => {
+export const knownKeyTypes = (entries: readonly KnownHost[], address: HostAddress): string[] => {
   const names = [lookupName(address), ...(address.alias ? [] : [address.host.toLowerCase()])];
   for (const name of names) {
     const types = entries
@@ -83,28 +83,28 @@ export const knownKeyTypes = (entries: readonly KnownHost[], address: Address): 
 };
 
 /** `SHA256:…`, as ssh-keygen shows it. */
-export const fingerprint = (key: Buffer): string =>
+export const keyFingerprint = (key: Buffer): string =>
   `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`;
 
 /** The type named in a public key blob; empty when the blob is broken. */
-export const keyType = (key: Buffer): string => {
+export const hostKeyType = (key: Buffer): string => {
   if (key.length < 4) return '';
   const length = key.readUInt32BE(0);
   return length > 64 || length + 4 > key.length ? '' : key.toString('latin1', 4, 4 + length);
 };
 
 /** The name under which a host's key is kept. */
-export const lookupName = ({ host, port, alias }: Address): string => {
+export const lookupName = ({ host, port, alias }: HostAddress): string => {
   if (alias !== undefined) return alias.toLowerCase();
   const name = host.toLowerCase();
   return port === 22 ? name : `[${name}]:${port}`;
 };
 
 /** Writes a line for a new host: one append, the file private to this user when it is made. */
-export const addKnownHost = (file: string, address: Address, key: Buffer): void => {
+export const addKnownHost = (file: string, address: HostAddress, key: Buffer): void => {
   checkTrusted(file, 'The file of known hosts');
   makeFolder(dirname(file), 0o700);
-  const line = `${lookupName(address)} ${keyType(key)} ${key.toString('base64')}\n`;
+  const line = `${lookupName(address)} ${hostKeyType(key)} ${key.toString('base64')}\n`;
   appendFileSync(file, endsInLine(file) ? line : `\n${line}`, { mode: 0o600 });
 };
 
@@ -124,7 +124,7 @@ const checkName = (entries: readonly KnownHost[], name: string, key: Buffer): Ve
   };
 };
 
-const parseLine = (line: string, at: Place): KnownHost | undefined => {
+const parseLine = (line: string, at: SourceLocation): KnownHost | undefined => {
   const words = line.trim().split(/[ \t]+/);
   let marker: Marker | undefined;
   if (words[0]?.startsWith('@')) {
@@ -135,7 +135,7 @@ const parseLine = (line: string, at: Place): KnownHost | undefined => {
   const [names = '', type = '', base64 = ''] = words;
   if (names === '' || names.startsWith('#') || base64 === '') return;
   const key = Buffer.from(base64, 'base64');
-  if (keyType(key) !== type) return;
+  if (hostKeyType(key) !== type) return;
   return { at, names, type, key, ...(marker ? { marker } : {}) };
 };
 

@@ -6,10 +6,10 @@ import type { Phase } from '../protocol/event.ts';
 import type { Host } from '../protocol/host.ts';
 import { checkTrusted } from '../trust/check.ts';
 import type { Become } from './become.ts';
-import { Conversation } from './conversation.ts';
+import { BootstrapExchange } from './conversation.ts';
 import { readable } from './faults.ts';
-import type { Said } from './greeting.ts';
-import { posixQuote, quoteWord, shCommand } from './shell.ts';
+import type { HandshakeMessage } from './greeting.ts';
+import { posixQuote, quoteForAnyShell, shCommand } from './shell.ts';
 import type { Connection } from './transport.ts';
 
 export type PreFlightOptions = {
@@ -38,17 +38,17 @@ export const runPreFlight = async (options: PreFlightOptions): Promise<void> => 
   const start = Buffer.from(startText(host.ssh_pre_flight_args ?? []));
   const bytes = Buffer.concat([script, start]);
   const command = shCommand(program('pre-flight'), [
-    quoteWord(host.thin_dir ?? '', 'thin_dir'),
+    quoteForAnyShell(host.thin_dir ?? '', 'thin_dir'),
     `'${suffix}'`,
     `'${createHash('sha256').update(bytes).digest('hex')}'`,
     `'${randomBytes(16).toString('hex')}'`,
     options.preFlight ? "'always'" : "''",
     `'${script.length}'`,
     `'${bytes.length}'`,
-    quoteWord(host.set_path ?? '', 'set_path'),
+    quoteForAnyShell(host.set_path ?? '', 'set_path'),
   ]);
   const channel = await connection.exec(become.wrap(command), { pty: become.pty });
-  const conversation = new Conversation(connection, channel, become);
+  const conversation = new BootstrapExchange(connection, channel, become);
   try {
     const first = wordOf(host, await conversation.next(host.timeout, signal));
     if (first === 'DONE before') return await conversation.settle();
@@ -82,7 +82,7 @@ const readScript = async (host: Host): Promise<Buffer> => {
 const startText = (args: readonly string[]): string =>
   `exec "$1" ${args.map(posixQuote).join(' ')}\n`;
 
-const wordOf = (host: Host, said: Said): string => {
+const wordOf = (host: Host, said: HandshakeMessage): string => {
   const words = said.by === 'shell' ? said.words : [];
   const [word = '', reason = ''] = words;
   if (word === 'SEND' || (word === 'DONE' && /^(\d{1,3}|before)$/.test(reason)))

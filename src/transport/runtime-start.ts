@@ -3,14 +3,14 @@ import { loaderWord, program } from '../loader/programs.ts';
 import type { Hello } from '../protocol/job.ts';
 import { Peer } from '../protocol/peer.ts';
 import type { Become } from './become.ts';
-import { Conversation, secondsToSend } from './conversation.ts';
+import { BootstrapExchange, secondsToSend } from './conversation.ts';
 import { cancelled, readable } from './faults.ts';
 import { greetingFault, type LoaderLine, platformOf } from './greeting.ts';
 import type { Platform } from './node-source.ts';
 import { runRaw } from './raw-shell.ts';
 import { checkHello, loaderFault, noHello, stuck } from './runtime-faults.ts';
 import type { Link, RuntimeOptions } from './runtime-link.ts';
-import { quoteWord, shCommand } from './shell.ts';
+import { quoteForAnyShell, shCommand } from './shell.ts';
 import { watch } from './watch.ts';
 
 export type Begun = { readonly link: Link } | { readonly platform: Platform };
@@ -21,7 +21,7 @@ export class RuntimeStart {
   readonly #suffix: string;
   readonly #peer: Peer;
   readonly #early: Uint8Array[] = [];
-  #conversation: Conversation | undefined;
+  #conversation: BootstrapExchange | undefined;
   #heard = 0;
   #isPonging = false;
   #hello: ((hello: Hello) => void) | undefined;
@@ -54,7 +54,7 @@ export class RuntimeStart {
     const { connection, host, onPhase, signal, timeouts } = this.#options;
     onPhase?.('bootstrap');
     const channel = await connection.exec(this.#command(become, onlyOurNode), { pty: become.pty });
-    const conversation = new Conversation(connection, channel, become);
+    const conversation = new BootstrapExchange(connection, channel, become);
     const seconds = timeouts?.hello ?? host.timeout;
     try {
       // Whatever comes before sudo's answer would be taken for the password.
@@ -102,10 +102,10 @@ export class RuntimeStart {
       shCommand(program('find-node'), [
         `'${loaderWord()}'`,
         base64(JSON.stringify(config)),
-        quoteWord(host.thin_dir ?? '', 'thin_dir'),
+        quoteForAnyShell(host.thin_dir ?? '', 'thin_dir'),
         `'${this.#suffix}'`,
-        quoteWord(host.node_bin ?? '', 'node_bin'),
-        quoteWord(host.set_path ?? '', 'set_path'),
+        quoteForAnyShell(host.node_bin ?? '', 'node_bin'),
+        quoteForAnyShell(host.set_path ?? '', 'set_path'),
         onlyOurNode ? "'own'" : "''",
       ]),
     );
@@ -127,12 +127,12 @@ export class RuntimeStart {
     return;
   }
 
-  #sendEarly(conversation: Conversation): void {
+  #sendEarly(conversation: BootstrapExchange): void {
     for (const bytes of this.#early) void conversation.write(bytes);
   }
 
   /** @returns the number of bytes */
-  async #sendArtifact(conversation: Conversation): Promise<number> {
+  async #sendArtifact(conversation: BootstrapExchange): Promise<number> {
     const { artifact, onPhase } = this.#options;
     const bytes = await artifact.compressed();
     onPhase?.('upload', `${bytes.length} bytes`);
@@ -145,7 +145,7 @@ export class RuntimeStart {
   }
 
   async #start(
-    conversation: Conversation,
+    conversation: BootstrapExchange,
     said: LoaderLine,
     seconds: number,
     { password }: Become,

@@ -7,7 +7,7 @@ import { readable } from './faults.ts';
  * @param key the roster key it comes from, for the message
  * @throws {TsaltError} when the value has a character that some shell would not leave alone
  */
-export const quoteWord = (value: string, key: string): string => {
+export const quoteForAnyShell = (value: string, key: string): string => {
   if (/['\\!\0-\x1f\x7f]/.test(value))
     throw new TsaltError(
       'roster-value',
@@ -24,4 +24,4 @@ export const posixQuote = (text: string): string => `'${text.replaceAll("'", "'\
 
 /** A POSIX script of one line with its arguments `$1` …, started from any login shell. */
 export const shCommand = (script: string, args: readonly string[]): string =>
-  ['/bin/sh', '-c', quoteWord(script, 'script'), 'tsalt-ssh', ...args].join(' ');
+  ['/bin/sh', '-c', quoteForAnyShell(script, 'script'), 'tsalt-ssh', ...args].join(' ');

@@ -56,13 +56,13 @@ export type Transport = {
 };
 
 /** What a prompt is about; the same shape as the request's `Question`. */
-export type Question = {
+export type SecretQuestion = {
   readonly host: string;
   readonly what: 'password' | 'sudo-password' | 'passphrase' | 'keyboard-interactive';
   readonly prompt: string;
 };
 
-export type Ask = (question: Question) => Promise<Secret>;
+export type AskSecret = (question: SecretQuestion) => Promise<Secret>;
 
 export type HostKeyMode = 'strict' | 'accept-new' | 'ignore';
 
@@ -75,7 +75,7 @@ export type TransportOptions = {
   readonly sshConfig?: string | false;
   /** `--transport`: for every host whose roster entry names none. */
   readonly transport?: TransportName;
-  readonly ask?: Ask;
+  readonly ask?: AskSecret;
   /** Seconds until a connection stands and the host is verified. Default: the host's `timeout`. */
   readonly connectTimeout?: number;
   /** Seconds until the login is through. Default: the host's `timeout`. */

@@ -4,12 +4,12 @@ import { TsaltError } from '../protocol/error.ts';
 import type { Phase } from '../protocol/event.ts';
 import type { Host } from '../protocol/host.ts';
 import type { Become } from './become.ts';
-import { Conversation, secondsToSend } from './conversation.ts';
+import { BootstrapExchange, secondsToSend } from './conversation.ts';
 import { readable } from './faults.ts';
-import type { Said } from './greeting.ts';
+import type { HandshakeMessage } from './greeting.ts';
 import type { Mirror } from './node-mirror.ts';
 import type { NodeSource, Platform } from './node-source.ts';
-import { quoteWord, shCommand } from './shell.ts';
+import { quoteForAnyShell, shCommand } from './shell.ts';
 import type { Connection } from './transport.ts';
 
 export type UploadOptions = {
@@ -46,7 +46,7 @@ export const uploadNode = async (options: UploadOptions): Promise<void> => {
   const node = await options.nodeSource.find(platform, host.id);
   const { pty } = become;
   const command = shCommand(program('take-node'), [
-    quoteWord(host.thin_dir ?? '', 'thin_dir'),
+    quoteForAnyShell(host.thin_dir ?? '', 'thin_dir'),
     `'${suffix}'`,
     `'${node.sha256}'`,
     `'${node.gzSize}'`,
@@ -54,7 +54,7 @@ export const uploadNode = async (options: UploadOptions): Promise<void> => {
     pty ? "'count'" : "''",
   ]);
   const channel = await connection.exec(become.wrap(command), { pty });
-  const conversation = new Conversation(connection, channel, become);
+  const conversation = new BootstrapExchange(connection, channel, become);
   try {
     expectWord(host, await conversation.next(host.timeout, signal), 'SEND');
     let sent = 0;
@@ -82,14 +82,14 @@ const pulled = async (options: UploadOptions, mirror: Mirror): Promise<boolean> 
   const { connection, host, become, suffix, signal, onPhase } = options;
   onPhase?.('upload-node', 'from the mirror');
   const command = shCommand(program('pull-node'), [
-    quoteWord(host.thin_dir ?? '', 'thin_dir'),
+    quoteForAnyShell(host.thin_dir ?? '', 'thin_dir'),
     `'${suffix}'`,
     `'${mirror.sha256}'`,
-    quoteWord(mirror.url, 'node_mirror'),
-    quoteWord(mirror.inside, 'node_mirror'),
+    quoteForAnyShell(mirror.url, 'node_mirror'),
+    quoteForAnyShell(mirror.inside, 'node_mirror'),
   ]);
   const channel = await connection.exec(become.wrap(command), { pty: become.pty });
-  const conversation = new Conversation(connection, channel, become);
+  const conversation = new BootstrapExchange(connection, channel, become);
   try {
     const said = await conversation.next(downloadSeconds, signal);
     const [word, reason] = said.by === 'shell' ? said.words : [];
@@ -113,7 +113,7 @@ const wrongMirror = (host: Host, { url }: Mirror): TsaltError =>
     },
   );
 
-const expectWord = (host: Host, said: Said, wanted: string): void => {
+const expectWord = (host: Host, said: HandshakeMessage, wanted: string): void => {
   const words = said.by === 'shell' ? said.words : [];
   if (words[0] === wanted) return;
   const [word, reason = '', ...rest] = words;

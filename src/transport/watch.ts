@@ -1,4 +1,4 @@
-import type { Conversation } from './conversation.ts';
+import type { BootstrapExchange } from './conversation.ts';
 import { cancelled } from './faults.ts';
 import { onAbort } from './on-abort.ts';
 import { lost, stuck, tooLong } from './runtime-faults.ts';
@@ -32,7 +32,7 @@ type Pulse = {
  */
 export const watch = (
   { host, signal, timeouts }: RuntimeOptions,
-  conversation: Conversation,
+  conversation: BootstrapExchange,
   { heard, ping, cancel, kill }: Pulse,
 ): ((reason: unknown, killed?: unknown) => void) => {
   // A module that never gives way hears no end of the link either: it would stay, with the lock.

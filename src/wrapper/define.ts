@@ -1,18 +1,18 @@
-import { bind } from '../data/signatures/bind.ts';
+import { bindArguments } from '../data/signatures/bind.ts';
 import type { Data, Dict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import type { FunctionMeta, ModuleMeta, Param, Signature } from '../protocol/meta.ts';
+import type { FunctionMeta, FunctionSignature, ModuleMeta, Param } from '../protocol/meta.ts';
 import { type Plain, setOwn } from '../protocol/plain.ts';
 import { refuseUnknownKeywords } from './call-keywords.ts';
 import type { WrapperContext } from './context.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 
 /** Bound arguments by name. An argument that was not given has its default. */
-export type Bound = ReadonlyMap<string, Data>;
+export type WrapperArguments = ReadonlyMap<string, Data>;
 
 /** The arguments of one call. */
 type BoundArguments = {
-  readonly bound: Bound;
+  readonly bound: WrapperArguments;
   readonly rest: readonly Data[];
   readonly extra: Dict;
 };
@@ -67,7 +67,7 @@ export const bindWrapper = (
 ): BoundArguments => {
   const given: Record<string, unknown> = {};
   for (const [key, value] of kwargs) setOwn(given, String(key), value);
-  const bound = bind(name, signatureOf(fun), args, given);
+  const bound = bindArguments(name, signatureOf(fun), args, given);
   if (!bound.ok) throw new TsaltError('arguments', `${bound.message}.`);
   const count = fun.params.length;
   const values = new Map(
@@ -107,7 +107,7 @@ export const callBound = async (
       ctx,
       get,
       text: param => String(get(param) ?? ''),
-      flag: param => isTrue(get(param)),
+      flag: param => isTrueArgument(get(param)),
       rest,
       extra,
       named: () => new Map([...extra, ...[...bound].filter(([, value]) => value !== null)]),
@@ -116,7 +116,7 @@ export const callBound = async (
 };
 
 /** Salt's truth of a YAML-typed argument (salt.utils.data.is_true). */
-export const isTrue = (value: Data): boolean => {
+export const isTrueArgument = (value: Data): boolean => {
   if (typeof value === 'string') return ['true', 'yes', 'on', '1'].includes(value.toLowerCase());
   if (value === null || typeof value !== 'object') return Boolean(value);
   if (Array.isArray(value)) return value.length > 0;
@@ -141,7 +141,12 @@ const functionMeta = (name: string, fun: WrapperFunction): FunctionMeta => ({
   signature: signatureOf(fun),
 });
 
-const signatureOf = ({ params, rest, anyKeyword, keywords }: WrapperFunction): Signature => ({
+const signatureOf = ({
+  params,
+  rest,
+  anyKeyword,
+  keywords,
+}: WrapperFunction): FunctionSignature => ({
   positional: params.map(paramMeta),
   ...(rest ? { rest: { name: 'args' } } : {}),
   ...(anyKeyword || keywords ? { keywords: [], anyKeyword: true } : {}),

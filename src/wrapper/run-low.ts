@@ -10,15 +10,15 @@ import type { StateResults } from '../protocol/result.ts';
 import type { RunOutcome } from './context.ts';
 import type { WrapperCall } from './define.ts';
 import type { Outcome } from './outcome.ts';
-import type { StateView } from './state-call.ts';
+import type { StateCallView } from './state-call.ts';
 import { compileErrors, isFlagSet, pillarErrors, viewOf } from './state-call.ts';
 
 /** Runs a call's body with its view. A broken pillar is the outcome instead. */
 export const withView = async (
   call: WrapperCall,
-  body: (view: StateView) => Promise<Outcome>,
+  body: (view: StateCallView) => Promise<Outcome>,
 ): Promise<Outcome> => {
-  let view: StateView;
+  let view: StateCallView;
   try {
     view = await viewOf(call);
   } catch (error) {
@@ -33,7 +33,10 @@ const queueOf = (queue: Data | undefined): { queue?: boolean | number } =>
     ? {}
     : { queue: typeof queue === 'number' ? queue : isFlagSet(queue) };
 
-export const runChunks = (view: StateView, chunks: readonly LowChunk[]): Promise<RunOutcome> => {
+export const runLowChunks = (
+  view: StateCallView,
+  chunks: readonly LowChunk[],
+): Promise<RunOutcome> => {
   const { named, ctx, pillar, test } = view;
   return ctx.run(chunks, {
     test,
@@ -46,17 +49,17 @@ export const runChunks = (view: StateView, chunks: readonly LowChunk[]): Promise
   });
 };
 
-export const runCompiled = (view: StateView, { chunks, errors }: Compiled): Promise<Outcome> =>
+export const runCompiled = (view: StateCallView, { chunks, errors }: Compiled): Promise<Outcome> =>
   runLow(view, lowChunks(chunks), errors);
 
 export const runLow = async (
-  view: StateView,
+  view: StateCallView,
   chunks: readonly LowChunk[],
   errors: readonly Problem[],
 ): Promise<Outcome> => {
   if (errors.length > 0) return compileErrors(errors);
   if (chunks.length === 0) return { states: {}, retcode: 2 };
-  const { states, retcode } = await runChunks(view, chunks);
+  const { states, retcode } = await runLowChunks(view, chunks);
   return {
     states: isFlagSet(view.named.get('terse')) ? withoutQuiet(states) : states,
     retcode: retcode === 2 && allHandled(chunks, states) ? 0 : retcode,

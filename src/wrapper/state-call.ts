@@ -34,7 +34,7 @@ export const splitInput = (value: Data): string[] => {
 };
 
 /** What a call runs with: its environment, pillar and test mode, and the SLS that these give. */
-export type StateView = {
+export type StateCallView = {
   readonly ctx: WrapperContext;
   /** The call's arguments by name. */
   readonly named: Dict;
@@ -54,7 +54,7 @@ export type StateView = {
  * @throws TsaltError `bad-pillar-argument`, `lock-saltenv`, `localconfig`, and what `ctx.pillar`
  *   throws for a broken pillar unless the call says `force=True`.
  */
-export const viewOf = async (call: WrapperCall): Promise<StateView> => {
+export const viewOf = async (call: WrapperCall): Promise<StateCallView> => {
   const { ctx } = call;
   const named = call.named();
   const saltenv = text(named.get('saltenv'));
@@ -167,7 +167,7 @@ export const compileErrors = (problems: readonly Problem[], retcode = 1): Outcom
 });
 
 /** The tree of the SLS that a call names. */
-export const loadMods = (view: StateView, mods: Data): Promise<SlsTree> =>
+export const loadMods = (view: StateCallView, mods: Data): Promise<SlsTree> =>
   loadSls({
     matches: new Map([[view.saltenv ?? 'base', slsNames(mods)]]),
     loader: view.loader,
@@ -188,7 +188,7 @@ const slsNames = (mods: Data): string[] => {
   return names.length === 0 && !Array.isArray(mods) ? [''] : names;
 };
 
-export const readTop = (view: StateView, stateTop?: string): Promise<TopResult> => {
+export const readTop = (view: StateCallView, stateTop?: string): Promise<TopResult> => {
   const { config } = view.ctx;
   return loadTop(view.loader, {
     stateTop: stateTop ?? config.state_top,
@@ -200,7 +200,7 @@ export const readTop = (view: StateView, stateTop?: string): Promise<TopResult> 
   });
 };
 
-export const matchTop = (view: StateView, top: Top): Matches =>
+export const matchTop = (view: StateCallView, top: Top): Matches =>
   topMatches(
     top,
     {

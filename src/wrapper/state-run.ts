@@ -13,7 +13,7 @@ import type { WrapperContext } from './context.ts';
 import type { WrapperCall } from './define.ts';
 import { type Outcome, valueOutcome } from './outcome.ts';
 import { asLow, runCompiled, runLow, withView } from './run-low.ts';
-import type { StateView } from './state-call.ts';
+import type { StateCallView } from './state-call.ts';
 import {
   compileErrors,
   compileOptions,
@@ -24,7 +24,7 @@ import {
   splitInput,
 } from './state-call.ts';
 
-const excludeOf = ({ named }: StateView): Data[] => {
+const excludeOf = ({ named }: StateCallView): Data[] => {
   const exclude = named.get('exclude') ?? null;
   if (exclude === null) return [];
   if (isDict(exclude)) return [...exclude.keys()].map(String);
@@ -35,7 +35,7 @@ const excludeOf = ({ named }: StateView): Data[] => {
 export const apply = (call: WrapperCall): Promise<Outcome> => {
   const mods = call.get('mods');
   const isNamed = mods !== null && mods !== '' && !(Array.isArray(mods) && mods.length === 0);
-  return isNamed ? sls(call) : highstate(call);
+  return isNamed ? sls(call) : runHighstate(call);
 };
 
 /** `state.test`: `state.apply` that changes nothing. */
@@ -93,7 +93,7 @@ const disabledMessages = ({ grains }: WrapperContext, mods: readonly string[]): 
 };
 
 /** `state.highstate`: what the top file gives this host. */
-export const highstate = async (call: WrapperCall): Promise<Outcome> => {
+export const runHighstate = async (call: WrapperCall): Promise<Outcome> => {
   if (disabledMessages(call.ctx, ['highstate']).length > 0)
     return valueOutcome(
       new Map([
@@ -111,7 +111,7 @@ export const top = async (call: WrapperCall): Promise<Outcome> => {
   return withView(call, view => runTop(view, file));
 };
 
-const runTop = async (view: StateView, stateTop?: string): Promise<Outcome> => {
+const runTop = async (view: StateCallView, stateTop?: string): Promise<Outcome> => {
   const { ctx, named } = view;
   const { top: data, problems, fatal } = await readTop(view, stateTop);
   if (fatal?.code === 'top-no-dict') return compileErrors(problems);
@@ -146,7 +146,7 @@ const whitelisted = (matches: Matches, whitelist: Data): Matches => {
 
 /** Why a top file gives a host nothing, which Salt leaves to its log. */
 const noMatch = (
-  { ctx: { id, config }, loader }: StateView,
+  { ctx: { id, config }, loader }: StateCallView,
   top: Dict,
   stateTop = config.state_top,
 ): Problem => {

@@ -9,7 +9,7 @@ import { verifyHigh } from '../compiler/verify.ts';
 import type { Data, Dict } from '../data/values/value.ts';
 import type { WrapperCall } from './define.ts';
 import { type Outcome, valueOutcome } from './outcome.ts';
-import type { StateView } from './state-call.ts';
+import type { StateCallView } from './state-call.ts';
 import {
   compileErrors,
   compileOptions,
@@ -73,13 +73,13 @@ export const idExists = async (call: WrapperCall): Promise<Outcome> => {
 };
 
 /** @throws TsaltError where there is no top file to show anything of */
-const topToShow = async (view: StateView) => {
+const topToShow = async (view: StateCallView) => {
   const { fatal, ...rest } = await readTop(view);
   if (fatal) throw fatal;
   return rest;
 };
 
-const highTree = async (view: StateView) => {
+const highTree = async (view: StateCallView) => {
   const { top, problems } = await topToShow(view);
   const faults = verifyTop(top);
   const tree = await loadSls({ matches: matchTop(view, top), loader: view.loader });

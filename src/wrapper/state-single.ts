@@ -1,4 +1,4 @@
-import { requisiteKeywords } from '../compiler/keywords.ts';
+import { requisiteWords } from '../compiler/keywords.ts';
 import { splitFunctionName } from '../data/signatures/function-name.ts';
 import type { Dict } from '../data/values/value.ts';
 import { isDict, toData } from '../data/values/value.ts';
@@ -6,7 +6,7 @@ import type { Plain } from '../protocol/plain.ts';
 import type { RunOutcome, WrapperContext } from './context.ts';
 import type { WrapperCall } from './define.ts';
 import { type Outcome, valueOutcome } from './outcome.ts';
-import { asLow, noDict, runChunks, withView } from './run-low.ts';
+import { asLow, noDict, runLowChunks, withView } from './run-low.ts';
 import { required } from './state-call.ts';
 
 /** Arguments of the call that are not the state's. */
@@ -33,7 +33,7 @@ export const single = async (call: WrapperCall): Promise<Outcome> => {
   const chunk: Dict = new Map([...args, ['state', state], ['fun', fun]]);
   chunk.set('__id__', name).set('name', name).set('order', 1);
   return withView(call, async view => {
-    const outcome = await runChunks(view, [asLow(chunk)]);
+    const outcome = await runLowChunks(view, [asLow(chunk)]);
     return refused(outcome) ?? outcome;
   });
 };
@@ -64,7 +64,7 @@ export const low = async (call: WrapperCall): Promise<Outcome> => {
   if (missing.length > 0)
     return { errors: missing.map(key => `Missing "${key}" data`), retcode: 1 };
   return withView(call, async view => {
-    const outcome = await runChunks(view, [asLow(chunk)]);
+    const outcome = await runLowChunks(view, [asLow(chunk)]);
     const result = toData((Object.values(outcome.states)[0] ?? null) as Plain);
     return refused(outcome) ?? valueOutcome(result, outcome.retcode);
   });
@@ -72,7 +72,7 @@ export const low = async (call: WrapperCall): Promise<Outcome> => {
 
 /** There is no other state that it could need. */
 const withoutRequisites = (data: Dict): Dict =>
-  new Map([...data].filter(([key]) => !requisiteKeywords.has(key)));
+  new Map([...data].filter(([key]) => !requisiteWords.has(key)));
 
 /** A chunk that was not fit to run has a result without a start: its comment lists why. */
 const refused = ({ states }: RunOutcome): Outcome | undefined => {

@@ -1,12 +1,12 @@
 import { splitFunctionName } from '../data/signatures/function-name.ts';
-import type { ModuleMeta, Signature } from '../protocol/meta.ts';
+import type { FunctionSignature, ModuleMeta } from '../protocol/meta.ts';
 import { type WrapperFunction, type WrapperModule, wrapperMeta } from './define.ts';
 import { config } from './functions/config.ts';
 import { cp } from './functions/cp.ts';
 import { defaults } from './functions/defaults.ts';
 import { grains } from './functions/grains.ts';
 import { jinja } from './functions/jinja.ts';
-import { log } from './functions/log.ts';
+import { logFunctions } from './functions/log.ts';
 import { match } from './functions/match.ts';
 import { mine } from './functions/mine.ts';
 import { pillar } from './functions/pillar.ts';
@@ -25,7 +25,7 @@ const modules: Readonly<Record<string, WrapperModule>> = {
   defaults,
   grains,
   jinja,
-  log,
+  log: logFunctions,
   match,
   mine,
   pillar,
@@ -84,7 +84,7 @@ export const onlyLooks = (name: string): boolean => {
 };
 
 /** What a host forwards to control: functions that cannot run there, with their signatures. */
-export const controlFunctions = (): { name: string; signature: Signature }[] =>
+export const controlFunctions = (): { name: string; signature: FunctionSignature }[] =>
   wrapperModules().flatMap(({ file, functions }) =>
     functions
       .map(({ name, signature }) => ({ name: `${file}.${name}`, signature }))

@@ -1,6 +1,6 @@
 import { yamlKind } from '../data/formats/yaml-kind.ts';
 import type { TsaltError } from '../protocol/error.ts';
-import type { Source } from './fault.ts';
+import type { YamlSource } from './fault.ts';
 import {
   type MappingNode,
   maxDepth,
@@ -24,7 +24,7 @@ const unprintable = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{1
  * Throws `yaml-…` for what is no YAML, several documents, unknown or recursive aliases, and
  * aliases that multiply beyond reason.
  */
-export const compose = (source: Source): YamlNode | undefined => {
+export const compose = (source: YamlSource): YamlNode | undefined => {
   refuseUnprintable(source);
   const parser = new EventReader(source, checked(source) ?? parse(source));
   const start = parser.next();
@@ -45,7 +45,7 @@ export const compose = (source: Source): YamlNode | undefined => {
 };
 
 /** The text as it was read to compare it with a harmless one, where that was needed. */
-const checked = (source: Source): Parsed | undefined => {
+const checked = (source: YamlSource): Parsed | undefined => {
   const { taint } = source;
   if (!taint) return undefined;
   return checkTaint(source, taint.ranges, range => {
@@ -53,7 +53,7 @@ const checked = (source: Source): Parsed | undefined => {
   });
 };
 
-const refuseUnprintable = (source: Source): void => {
+const refuseUnprintable = (source: YamlSource): void => {
   const bad = unprintable.exec(source.text);
   if (!bad) return;
   const code = (bad[0].codePointAt(0) ?? 0).toString(16).padStart(4, '0');
@@ -71,14 +71,14 @@ type Open = {
 };
 
 class Composer {
-  readonly #source: Source;
+  readonly #source: YamlSource;
   readonly #parser: EventReader;
   readonly #anchors = new Map<string, YamlNode>();
   readonly #stack: Open[] = [];
   #root: YamlNode | undefined;
   #aliased = 0;
 
-  constructor(source: Source, parser: EventReader) {
+  constructor(source: YamlSource, parser: EventReader) {
     this.#source = source;
     this.#parser = parser;
   }

@@ -3,13 +3,19 @@ import type { Ranges } from '../data/taint.ts';
 import { setTaintMarks } from '../data/taint-marks.ts';
 import { findKey } from '../data/values/key.ts';
 import { markOrdered } from '../data/values/ordered.ts';
-import { Places, setPlaces } from '../data/values/position.ts';
+import { NodePositions, setPlaces } from '../data/values/position.ts';
 import { type Data, type DataKey, type Dict, Float } from '../data/values/value.ts';
 import type { TsaltError } from '../protocol/error.ts';
-import type { Source } from './fault.ts';
+import type { YamlSource } from './fault.ts';
 import { flatten } from './merge-keys.ts';
-import { type MappingNode, type Pair, type ScalarNode, tagPrefix, type YamlNode } from './node.ts';
-import { toBool, toFloat, toInt } from './scalar.ts';
+import {
+  type MappingNode,
+  type ScalarNode,
+  tagPrefix,
+  type YamlNode,
+  type YamlPair,
+} from './node.ts';
+import { toFloat, toInt, yamlBool } from './scalar.ts';
 
 const untagged = { scalar: 'str', sequence: 'seq', mapping: 'map' };
 
@@ -18,11 +24,11 @@ const untagged = { scalar: 'str', sequence: 'seq', mapping: 'map' };
  * Collections are filled level by level, as PyYAML does: of several faults the same one is told.
  */
 export class Constructor {
-  readonly #source: Source;
+  readonly #source: YamlSource;
   readonly #done = new Map<YamlNode, Data>();
   readonly #unfilled: (() => void)[] = [];
 
-  constructor(source: Source) {
+  constructor(source: YamlSource) {
     this.#source = source;
   }
 
@@ -113,7 +119,7 @@ export class Constructor {
       keys.push(key);
       offsets.push(keyNode.at);
     }
-    setPlaces(dict, new Places(this.#source.locate, node.at, offsets, keys));
+    setPlaces(dict, new NodePositions(this.#source.locate, node.at, offsets, keys));
     if (this.#source.taint) markPairs(dict, keys, node.pairs);
     return dict;
   }
@@ -140,7 +146,7 @@ export class Constructor {
       throw this.#fault(`expected a sequence node, but found ${node.kind}`, node.at);
     for (const item of node.items) list.push(this.#data(item));
     const offsets = node.items.map(item => (item.kind === 'scalar' ? item.at : -1));
-    setPlaces(list, new Places(this.#source.locate, node.at, offsets));
+    setPlaces(list, new NodePositions(this.#source.locate, node.at, offsets));
     if (this.#source.taint) markItems(list, node.items);
   }
 
@@ -183,7 +189,7 @@ export class Constructor {
       case 'null':
         return null;
       case 'bool':
-        return toBool(value) ?? this.#wrong(node, 'bool');
+        return yamlBool(value) ?? this.#wrong(node, 'bool');
       case 'int':
         return toInt(value) ?? this.#wrong(node, 'int');
       case 'float':
@@ -262,7 +268,7 @@ const markItems = (list: Data[], items: readonly YamlNode[]): void => {
 };
 
 /** Notes which keys and values of a dictionary a host chose. */
-const markPairs = (dict: Dict, given: readonly DataKey[], pairs: readonly Pair[]): void => {
+const markPairs = (dict: Dict, given: readonly DataKey[], pairs: readonly YamlPair[]): void => {
   const keys = new Map<unknown, Ranges>();
   const values = new Map<unknown, Ranges>();
   for (const [index, [keyNode, valueNode]] of pairs.entries()) {

@@ -1,10 +1,10 @@
-import type { Source } from './fault.ts';
+import type { YamlSource } from './fault.ts';
 
 const beforeDirective = /(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|[\r\n]))+/y;
 const directive = /%(\S*)(?:[ \t]+(\S+))?[^\r\n]*(?:\r\n|[\r\n]|$)/y;
 
 /** Refuses `%` lines that libyaml refuses and js-yaml passes over. */
-export const checkDirectives = (source: Source): void => {
+export const checkDirectives = (source: YamlSource): void => {
   const { text } = source;
   for (let at = 0; ; ) {
     at = matchEnd(beforeDirective, text, at) ?? at;

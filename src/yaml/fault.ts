@@ -1,10 +1,10 @@
 import { excerptOf } from '../data/excerpt.ts';
 import type { Ranges } from '../data/taint.ts';
-import type { Position, Trace } from '../data/values/position.ts';
+import type { TextPosition, Trace } from '../data/values/position.ts';
 import type { Data } from '../data/values/value.ts';
-import { type Place, TsaltError } from '../protocol/error.ts';
+import { type SourceLocation, TsaltError } from '../protocol/error.ts';
 
-export type LoadOptions = {
+export type YamlLoadOptions = {
   /** The file's name in errors. */
   readonly file?: string | undefined;
   /** The number of the text's first line, where it is a part of a file. Default 1. */
@@ -31,7 +31,7 @@ export type TaintOptions = {
 export type OwnTags = ReadonlyMap<string, (value: Data) => Data>;
 
 /** A text, and where its offsets are as lines and columns of the file. */
-export class Source {
+export class YamlSource {
   readonly text: string;
   readonly file: string;
   readonly firstLine: number;
@@ -42,7 +42,7 @@ export class Source {
   #starts: number[] | undefined;
   #line = 0;
 
-  constructor(text: string, { file, firstLine, ordered, tags, taint, trace }: LoadOptions) {
+  constructor(text: string, { file, firstLine, ordered, tags, taint, trace }: YamlLoadOptions) {
     this.text = text;
     this.file = file ?? '<unicode string>';
     this.firstLine = firstLine ?? 1;
@@ -53,10 +53,10 @@ export class Source {
   }
 
   /** As `position`, for those who ask later. */
-  readonly locate = (offset: number): Position => this.position(offset);
+  readonly locate = (offset: number): TextPosition => this.position(offset);
 
   /** One beyond the end of the text is the line after its last. */
-  position(offset: number): Position {
+  position(offset: number): TextPosition {
     this.#starts ??= lineStarts(this.text);
     const starts = this.#starts;
     if (offset > this.text.length) return { line: starts.length + this.firstLine, column: 1 };
@@ -75,14 +75,14 @@ export class Source {
   }
 
   /** The offset of a position that `position` gave, or near it. */
-  offset({ line, column }: Position): number {
+  offset({ line, column }: TextPosition): number {
     this.#starts ??= lineStarts(this.text);
     const start = this.#starts[line - this.firstLine] ?? this.text.length;
     return Math.min(start + column - 1, this.text.length);
   }
 
   /** Where an offset is for the user: in the template, if the text was rendered from one. */
-  written(offset: number): Place {
+  written(offset: number): SourceLocation {
     const position = this.position(offset);
     return this.#trace?.(position) ?? { file: this.file, ...position };
   }

@@ -1,7 +1,7 @@
 import type { Data } from '../data/values/value.ts';
 import { compose } from './compose.ts';
 import { Constructor } from './construct.ts';
-import type { LoadOptions } from './fault.ts';
+import type { YamlLoadOptions } from './fault.ts';
 import { sourceOf } from './source-of.ts';
 
 /**
@@ -12,7 +12,7 @@ import { sourceOf } from './source-of.ts';
  *
  * @throws TsaltError `yaml-…` with file, line, column and the lines around.
  */
-export const loadYaml = (text: string, options: LoadOptions = {}): Data => {
+export const loadYaml = (text: string, options: YamlLoadOptions = {}): Data => {
   const source = sourceOf(text, options);
   const root = compose(source);
   return root ? new Constructor(source).construct(root) : null;

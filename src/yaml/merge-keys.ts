@@ -1,16 +1,16 @@
 import type { TsaltError } from '../protocol/error.ts';
-import type { Source } from './fault.ts';
-import { type MappingNode, type Pair, tagPrefix, type YamlNode } from './node.ts';
+import type { YamlSource } from './fault.ts';
+import { type MappingNode, tagPrefix, type YamlNode, type YamlPair } from './node.ts';
 
 /**
  * Writes out `<<` the way Salt's loader does: merged pairs come first, explicit keys win, of
  * several merged mappings the last is written first.
  */
-export const flatten = (node: MappingNode, source: Source): void => {
+export const flatten = (node: MappingNode, source: YamlSource): void => {
   if (node.flat) return;
   node.flat = true;
-  const merged: Pair[] = [];
-  const own: Pair[] = [];
+  const merged: YamlPair[] = [];
+  const own: YamlPair[] = [];
   for (const pair of node.pairs) {
     const [key, value] = pair;
     if (key.tag === `${tagPrefix}value`) key.tag = `${tagPrefix}str`;
@@ -33,7 +33,7 @@ export const flatten = (node: MappingNode, source: Source): void => {
   }
 };
 
-const flattened = (node: MappingNode, source: Source): readonly Pair[] => {
+const flattened = (node: MappingNode, source: YamlSource): readonly YamlPair[] => {
   flatten(node, source);
   return node.pairs;
 };
@@ -42,7 +42,7 @@ const refused = (
   node: MappingNode,
   expected: string,
   { kind, at }: YamlNode,
-  source: Source,
+  source: YamlSource,
 ): TsaltError => {
   const message = `expected ${expected} for merging, but found ${kind}`;
   const text = source.saltText(['while constructing a mapping', node.at], [message, at]);

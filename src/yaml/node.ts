@@ -30,11 +30,11 @@ export type SequenceNode = Common & {
   readonly anchored: boolean;
 };
 
-export type Pair = readonly [key: YamlNode, value: YamlNode];
+export type YamlPair = readonly [key: YamlNode, value: YamlNode];
 
 export type MappingNode = Common & {
   readonly kind: 'mapping';
-  pairs: Pair[];
+  pairs: YamlPair[];
   readonly anchored: boolean;
   /** Merge keys are already written out. */
   flat: boolean;

@@ -2,7 +2,7 @@ import { type Event, parseEvents, YAMLException } from 'js-yaml';
 import { constructsOf } from './constructs.ts';
 import { separatingTabs } from './continued-nodes.ts';
 import { checkDirectives } from './directives.ts';
-import type { Source } from './fault.ts';
+import type { YamlSource } from './fault.ts';
 import {
   anchorEdits,
   betweenScalars,
@@ -35,7 +35,7 @@ const maxRounds = 20;
  *
  * @throws TsaltError `yaml-syntax`, `yaml-depth`
  */
-export const parse = (source: Source): Parsed => {
+export const parse = (source: YamlSource): Parsed => {
   checkDirectives(source);
   const text = source.text.replaceAll('\x85', '\n');
   let edits: readonly Edit[] = anchorEdits(text);

@@ -8,7 +8,7 @@ import {
   type ScalarEvent,
 } from 'js-yaml';
 import { isQuoted } from './constructs.ts';
-import type { Source } from './fault.ts';
+import type { YamlSource } from './fault.ts';
 import type { Parsed } from './parse.ts';
 import { flowNodeFault } from './syntax-fault.ts';
 import { resolveTag } from './tags.ts';
@@ -48,7 +48,7 @@ type Properties = {
  * scalars.
  */
 export class EventReader {
-  readonly #source: Source;
+  readonly #source: YamlSource;
   readonly #text: string;
   readonly #events: readonly JsYamlEvent[];
   readonly #sourceOffset: (offset: number) => number;
@@ -58,7 +58,7 @@ export class EventReader {
   /** The end of what was read, as far as js-yaml tells it. */
   #at = 0;
 
-  constructor(source: Source, { text, events, sourceOffset }: Parsed) {
+  constructor(source: YamlSource, { text, events, sourceOffset }: Parsed) {
     this.#source = source;
     this.#text = text;
     this.#events = events;

@@ -8,7 +8,7 @@ import {
   wholeRange,
 } from '../data/taint.ts';
 import { showPlace, TsaltError } from '../protocol/error.ts';
-import type { Source, TaintOptions } from './fault.ts';
+import type { TaintOptions, YamlSource } from './fault.ts';
 import type { NodeEvent } from './reader.ts';
 
 /** Which parts of a scalar's value are tainted: exact where it stands in the text as it is. */
@@ -36,7 +36,7 @@ export const scalarTaint = (
  * @param offset where in the rendered text
  */
 export const taintFault = (
-  source: Source,
+  source: YamlSource,
   { owner }: TaintOptions,
   range: TaintRange,
   offset: number,

@@ -1,6 +1,6 @@
 import { EVENT_ID, getScalarValue, SCALAR_STYLE } from 'js-yaml';
 import { TsaltError } from '../protocol/error.ts';
-import { Source } from './fault.ts';
+import { YamlSource } from './fault.ts';
 import { parse } from './parse.ts';
 
 /** A scalar as it stands in a text: its value, and what is between its quotes. */
@@ -17,7 +17,7 @@ export type WrittenScalar = {
 export const scalarTokens = (text: string): WrittenScalar[] | undefined => {
   const found: WrittenScalar[] = [];
   try {
-    const { text: read, events, sourceOffset } = parse(new Source(text, {}));
+    const { text: read, events, sourceOffset } = parse(new YamlSource(text, {}));
     for (const event of events) {
       if (event.type !== EVENT_ID.SCALAR || event.valueStart < 0) continue;
       if (event.style > SCALAR_STYLE.DOUBLE_QUOTED) continue;

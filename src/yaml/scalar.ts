@@ -10,7 +10,7 @@ const truths: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /** `undefined` where the text is none of the words. */
-export const toBool = (text: string): boolean | undefined => truths.get(text.toLowerCase());
+export const yamlBool = (text: string): boolean | undefined => truths.get(text.toLowerCase());
 
 /**
  * An int as Salt's loader reads it: leading zeros are dropped (`0644` is 644) unless a sign

@@ -1,14 +1,14 @@
 import { cutRanges, isTouched, rangesOf } from '../data/taint.ts';
-import { type LoadOptions, Source } from './fault.ts';
+import { type YamlLoadOptions, YamlSource } from './fault.ts';
 import { taintFault } from './scalar-taint.ts';
 
 /** A text without its byte order mark, which no host may have put there. */
-export const sourceOf = (text: string, options: LoadOptions): Source => {
-  if (!text.startsWith('\ufeff')) return new Source(text, options);
+export const sourceOf = (text: string, options: YamlLoadOptions): YamlSource => {
+  if (!text.startsWith('\ufeff')) return new YamlSource(text, options);
   const { taint } = options;
-  if (!taint) return new Source(text.slice(1), options);
+  if (!taint) return new YamlSource(text.slice(1), options);
   if (isTouched(taint.ranges, 0, 1))
-    throw taintFault(new Source(text, options), taint, taint.ranges[0], 0);
+    throw taintFault(new YamlSource(text, options), taint, taint.ranges[0], 0);
   const ranges = rangesOf(cutRanges(taint.ranges, 1, text.length));
-  return new Source(text.slice(1), { ...options, taint: ranges && { ...taint, ranges } });
+  return new YamlSource(text.slice(1), { ...options, taint: ranges && { ...taint, ranges } });
 };

@@ -1,6 +1,6 @@
 import type { TsaltError } from '../protocol/error.ts';
 import { openNodes } from './continued-nodes.ts';
-import type { Source } from './fault.ts';
+import type { YamlSource } from './fault.ts';
 import { maxDepth } from './node.ts';
 import { openBlockAt } from './open-block.ts';
 
@@ -16,7 +16,7 @@ const noEnd = 'found unexpected end of stream';
  * A syntax error of js-yaml at an offset of the source. Where libyaml, and so Salt, has the same
  * error, it gets libyaml's words. A hint says what to change.
  */
-export const syntaxFault = (source: Source, reason: string, offset: number): TsaltError => {
+export const syntaxFault = (source: YamlSource, reason: string, offset: number): TsaltError => {
   const at = placeOf(source.text, reason, offset);
   if (reason.startsWith('nesting exceeded'))
     return source.fault(
@@ -35,7 +35,7 @@ export const syntaxFault = (source: Source, reason: string, offset: number): Tsa
 };
 
 /** A line that continues no block collection above it. */
-const blockFault = (source: Source, at: number): TsaltError => {
+const blockFault = (source: YamlSource, at: number): TsaltError => {
   const block = openBlockAt(source.text, at);
   const isList = block?.kind === 'sequence';
   const problem = isList ? "did not find expected '-' indicator" : noKey;
@@ -46,12 +46,12 @@ const blockFault = (source: Source, at: number): TsaltError => {
 };
 
 /** The error of a node that has to be between brackets and is not. */
-export const flowNodeFault = (source: Source, at: number): TsaltError =>
+export const flowNodeFault = (source: YamlSource, at: number): TsaltError =>
   found(source, noContent, at, ['while parsing a flow node', at]);
 
 /** An error with the context in which libyaml finds it, and where that begins. */
 const found = (
-  source: Source,
+  source: YamlSource,
   problem: string,
   at: number,
   [doing, since]: readonly [string, number],
@@ -65,7 +65,7 @@ const found = (
   );
 
 /** A flow collection that does not go on or end as it has to. */
-const bracketFault = (source: Source, reason: string, at: number): TsaltError => {
+const bracketFault = (source: YamlSource, reason: string, at: number): TsaltError => {
   const start = openNodes(source.text.slice(0, at)).at(-1);
   const bracket = start === undefined ? '' : source.text.charAt(start);
   if (start === undefined || !'[{'.includes(bracket))
@@ -132,7 +132,7 @@ const problemOf = (text: string, reason: string, at: number): string => {
   return /^-\s|:(?:\s|$)/.test(line) ? noKey : noColon;
 };
 
-const hintOf = (source: Source, problem: string, at: number): string | undefined => {
+const hintOf = (source: YamlSource, problem: string, at: number): string | undefined => {
   const { text } = source;
   switch (problem) {
     case noToken:
@@ -158,7 +158,7 @@ const hintOf = (source: Source, problem: string, at: number): string | undefined
  * A colon ends its line, and the line before it, which is indented less, has none: it was to be
  * a key, and the text went on as if it were a value.
  */
-const withoutColon = (source: Source, at: number): string | undefined => {
+const withoutColon = (source: YamlSource, at: number): string | undefined => {
   const { text } = source;
   const end = text.indexOf('\n', at);
   if (text.slice(at, end < 0 ? text.length : end).trim() !== ':') return undefined;

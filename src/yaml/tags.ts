@@ -1,10 +1,10 @@
 import type { DocumentEvent } from 'js-yaml';
-import type { Source } from './fault.ts';
+import type { YamlSource } from './fault.ts';
 import { tagPrefix } from './node.ts';
 
 /** A tag in full, as it is written at a node: `!!str`, `!suffix`, `!handle!suffix`, `!<tag>`. */
 export const resolveTag = (
-  source: Source,
+  source: YamlSource,
   written: string,
   directives: DocumentEvent['directives'],
   at: number,
@@ -24,7 +24,7 @@ const prefixOf = (handle: string, directives: DocumentEvent['directives']): stri
 };
 
 /** Resolves the `%xx` of the UTF-8 bytes of characters. */
-const decoded = (source: Source, uri: string, at: number): string => {
+const decoded = (source: YamlSource, uri: string, at: number): string => {
   if (!uri.includes('%')) return uri;
   try {
     return decodeURIComponent(uri);

@@ -3,7 +3,7 @@ import { firstBehind, isTouched, type Ranges, type TaintRange, touching } from '
 import { withoutEnd } from '../data/values/without-end.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { type Construct, constructsOf, isBracket, isQuoted } from './constructs.ts';
-import { Source } from './fault.ts';
+import { YamlSource } from './fault.ts';
 import { type Parsed, parse } from './parse.ts';
 
 /**
@@ -16,7 +16,7 @@ import { type Parsed, parse } from './parse.ts';
  * @returns the text as it was read, where it had to be read
  */
 export const checkTaint = (
-  source: Source,
+  source: YamlSource,
   ranges: Ranges,
   refuse: (range: TaintRange) => never,
 ): Parsed | undefined => {
@@ -24,7 +24,7 @@ export const checkTaint = (
   // A directive takes words apart that are one everywhere else.
   if (!/^%/m.test(text) && ranges.every(range => isPlain(text, range))) return undefined;
   const actual = attempt(source);
-  const harmless = attempt(new Source(disarmed(text, ranges), {}));
+  const harmless = attempt(new YamlSource(disarmed(text, ranges), {}));
   if (actual.parsed && harmless.parsed)
     new Comparison(text, [actual.parsed, harmless.parsed], ranges, refuse).compare();
   else if (actual.parsed || harmless.parsed)
@@ -63,7 +63,7 @@ const isJoin = (text: string, at: number): boolean => ' ._-'.includes(text.charA
 /** A text that cannot be read is known by where it breaks. */
 type Attempt = { readonly parsed?: Parsed; readonly brokenAt: number };
 
-const attempt = (source: Source): Attempt => {
+const attempt = (source: YamlSource): Attempt => {
   try {
     return { parsed: parse(source), brokenAt: source.text.length };
   } catch (error) {

@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { yamlKind } from '../data/formats/yaml-kind.ts';
 import { findKey } from '../data/values/key.ts';
 import { markOrdered } from '../data/values/ordered.ts';
-import { Places, setPlaces } from '../data/values/position.ts';
+import { NodePositions, setPlaces } from '../data/values/position.ts';
 import { type Data, type DataKey, type Dict, isDict } from '../data/values/value.ts';
 import { compose } from './compose.ts';
 import { Constructor } from './construct.ts';
-import type { LoadOptions, Source } from './fault.ts';
+import type { YamlLoadOptions, YamlSource } from './fault.ts';
 import { flatten } from './merge-keys.ts';
 import { type MappingNode, tagPrefix, type YamlNode } from './node.ts';
 import { sourceOf } from './source-of.ts';
@@ -18,18 +18,18 @@ import { sourceOf } from './source-of.ts';
  *
  * @throws TsaltError `yaml-…`
  */
-export const loadYamlex = (text: string, options: LoadOptions = {}): Data => {
+export const loadYamlex = (text: string, options: YamlLoadOptions = {}): Data => {
   const source = sourceOf(text, options);
   const root = compose(source);
   return root ? new YamlexConstructor(source).document(root) : null;
 };
 
 class YamlexConstructor {
-  readonly #source: Source;
+  readonly #source: YamlSource;
   readonly #plain: Constructor;
   readonly #aggregates = new WeakSet<object>();
 
-  constructor(source: Source) {
+  constructor(source: YamlSource) {
     this.#source = source;
     this.#plain = new Constructor(source);
   }
@@ -44,7 +44,7 @@ class YamlexConstructor {
       return this.#plain.construct(node.tag === '!reset' ? untagged(node) : node);
     if (node.kind === 'sequence') {
       const list = node.items.map(item => this.#construct(item));
-      setPlaces(list, new Places(this.#source.locate, node.at, []));
+      setPlaces(list, new NodePositions(this.#source.locate, node.at, []));
       return list;
     }
     return this.#mapping(node);
@@ -76,7 +76,7 @@ class YamlexConstructor {
       keys.push(key);
       offsets.push(keyNode.at);
     }
-    setPlaces(dict, new Places(this.#source.locate, node.at, offsets, keys));
+    setPlaces(dict, new NodePositions(this.#source.locate, node.at, offsets, keys));
     return dict;
   }
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cloneData } from '../../src/data/values/clone.ts';
-import { missing, traverse } from '../../src/data/values/traverse.ts';
+import { noValue, traverse } from '../../src/data/values/traverse.ts';
 import { type Dict, toDict } from '../../src/data/values/value.ts';
 import { FileRoots } from '../../src/fileserver/file-roots.ts';
 import { render } from '../../src/render/render.ts';
@@ -71,7 +71,7 @@ const renderTree = async (files: FileRoots, host: number, pipe: string): Promise
     files,
     call: async (_, [path = null]) => {
       const found = traverse(context.pillar, String(path), ':');
-      return found === missing ? null : found;
+      return found === noValue ? null : found;
     },
     onlyLooks: async () => true,
   };

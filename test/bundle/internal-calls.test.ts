@@ -5,7 +5,7 @@ import { parse } from '@babel/parser';
 import { expect, test } from 'vitest';
 import { builtinMetadata } from '../../src/bundle/metadata.ts';
 import { moduleName } from '../../src/data/signatures/module-docs.ts';
-import type { Signature } from '../../src/protocol/meta.ts';
+import type { FunctionSignature } from '../../src/protocol/meta.ts';
 
 type Node = { type: string; start: number } & Record<string, unknown>;
 type Call = { readonly fun: string; readonly args: readonly Node[]; readonly at: number };
@@ -15,7 +15,7 @@ const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && typeof (value as Node).type === 'string';
 
 /** Functions of a name: providers of one virtual module may differ. */
-const signatures = new Map<string, Signature[]>();
+const signatures = new Map<string, FunctionSignature[]>();
 for (const module of builtinMetadata()) {
   if (module.kind !== 'exec') continue;
   for (const { name, signature } of module.functions)
@@ -50,7 +50,7 @@ const callsIn = (value: unknown): Call[] => {
 /** Why a call does not fit: an options object where a positional argument stands is no error of TypeScript. */
 const misfit = (
   { args }: Call,
-  { positional, rest, keywords, anyKeyword }: Signature,
+  { positional, rest, keywords, anyKeyword }: FunctionSignature,
 ): string[] => {
   if (rest || args.some(arg => arg.type === 'SpreadElement')) return [];
   if (args.length > positional.length + (keywords || anyKeyword ? 1 : 0))

@@ -4,14 +4,14 @@ import { bindChunks } from '../../src/control/prepare/bind-chunks.ts';
 import { type Data, Float, toPlainDict } from '../../src/data/values/value.ts';
 import type { LowChunk } from '../../src/protocol/low.ts';
 import type { PlainDict } from '../../src/protocol/plain.ts';
-import { mergeDicts } from '../../src/protocol/whole-floats.ts';
+import { mergeWholeFloats } from '../../src/protocol/whole-floats.ts';
 
 const modules = builtinMetadata();
 
 const chunk = (fun: string, args: PlainDict): LowChunk => {
   const [state = '', name = ''] = fun.split('.');
   const own = { state, fun: name, name: '/a', order: 1 };
-  return mergeDicts(own, args, { __id__: 'a', __sls__: 's', __env__: 'base' }) as LowChunk;
+  return mergeWholeFloats(own, args, { __id__: 'a', __sls__: 's', __env__: 'base' }) as LowChunk;
 };
 
 const bind = (fun: string, args: PlainDict) => {

@@ -14,7 +14,7 @@ import type { LowChunk } from '../../src/protocol/low.ts';
 import type { ModuleMeta } from '../../src/protocol/meta.ts';
 import { WithContent } from '../../src/protocol/peer.ts';
 import type { PlainDict } from '../../src/protocol/plain.ts';
-import type { RenderRequest } from '../../src/protocol/prefetch.ts';
+import type { PrefetchedRender } from '../../src/protocol/prefetch.ts';
 import { renderIdentity } from '../../src/protocol/render-identity.ts';
 import { checkTextPipe } from '../../src/render/render.ts';
 
@@ -77,7 +77,7 @@ const site = (chunks: readonly LowChunk[], computes = false, tainted: readonly s
     }
   };
   /** As an honest host asks: by the hash of the template's arguments. */
-  const askRender = ({ text, ...request }: Omit<RenderRequest, 'have'>) => {
+  const askRender = ({ text, ...request }: Omit<PrefetchedRender, 'have'>) => {
     const identity = renderIdentity(request, String(request.chunk.name));
     const key = createHash('sha256').update(identity).digest('hex');
     return ask('file.render', { key, ...(text !== undefined && { text }) });

@@ -8,7 +8,7 @@ import { parseArguments } from '../../src/cli/parse.ts';
 import { makeRequest } from '../../src/cli/request.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { run } from '../../src/control/fleet/run.ts';
+import { runFleet } from '../../src/control/fleet/run.ts';
 import { createOutput } from '../../src/output/output.ts';
 import type { HostResult, RunEvent } from '../../src/protocol/event.ts';
 import { threadTime } from '../helpers/cpu-time.ts';
@@ -401,7 +401,7 @@ const oneRun = async (seed: number, count: number, turns: ReturnType<typeof watc
   const transport = memoryTransport(({ id }) => (id === 'bad' ? bad : honest));
   await bounded(
     'the run',
-    run(request, emit, new AbortController().signal, () => transport),
+    runFleet(request, emit, new AbortController().signal, () => transport),
   );
   await output.finish();
   figures.runs += 1;

@@ -6,7 +6,7 @@ import { openSdb } from '../../src/cli/open-sdb.ts';
 import { parseArguments } from '../../src/cli/parse.ts';
 import { makeRequest } from '../../src/cli/request.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { run } from '../../src/control/fleet/run.ts';
+import { runFleet } from '../../src/control/fleet/run.ts';
 import type { HostResult, RunEvent } from '../../src/protocol/event.ts';
 import { scratch } from '../helpers/hosts.ts';
 
@@ -38,7 +38,7 @@ const carryOutIn = async (dir: string, ...argv: string[]) => {
   });
   const { signal } = new AbortController();
   const events: RunEvent[] = [];
-  await run(request, event => void events.push(event), signal);
+  await runFleet(request, event => void events.push(event), signal);
   return { events, signal };
 };
 

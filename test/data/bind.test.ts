@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bind } from '../../src/data/signatures/bind.ts';
+import { bindArguments } from '../../src/data/signatures/bind.ts';
 import { checkType } from '../../src/data/signatures/check-type.ts';
-import type { Signature } from '../../src/protocol/meta.ts';
+import type { FunctionSignature } from '../../src/protocol/meta.ts';
 
-const signature: Signature = {
+const signature: FunctionSignature = {
   positional: [
     { name: 'cmd', type: 'string' },
     { name: 'cwd', type: 'string', optional: true },
@@ -17,7 +17,7 @@ const signature: Signature = {
 };
 
 const values = (args: unknown[], kwargs: Record<string, unknown> = {}): unknown => {
-  const bound = bind('cmd.run', signature, args, kwargs);
+  const bound = bindArguments('cmd.run', signature, args, kwargs);
   return bound.ok ? bound.values : bound.message;
 };
 
@@ -57,19 +57,19 @@ test('so does an empty list or mapping, where no other value would take its plac
 });
 
 test('rest parameters take what is left, any keyword goes to the options', () => {
-  const open: Signature = {
+  const open: FunctionSignature = {
     positional: [{ name: 'a' }],
     rest: { name: 'more' },
     keywords: [{ name: 'k', optional: true }],
     anyKeyword: true,
   };
-  const bound = bind('f', open, [1, 2, 3], { k: 4, x: 5 });
+  const bound = bindArguments('f', open, [1, 2, 3], { k: 4, x: 5 });
   expect(bound.ok && bound.values).toEqual([1, { k: 4, x: 5 }, 2, 3]);
 });
 
 test('no argument name reaches a prototype', () => {
-  const open: Signature = { positional: [], keywords: [], anyKeyword: true };
-  const bound = bind('f', open, [], JSON.parse('{"__proto__": {"polluted": true}}'));
+  const open: FunctionSignature = { positional: [], keywords: [], anyKeyword: true };
+  const bound = bindArguments('f', open, [], JSON.parse('{"__proto__": {"polluted": true}}'));
   const [options] = bound.ok ? bound.values : [];
   expect(Object.getPrototypeOf(options)).toBe(Object.prototype);
   expect(Object.hasOwn(options as object, '__proto__')).toBe(true);
@@ -144,9 +144,9 @@ test('any type text and any value are answered', () => {
 });
 
 test('a list under the name of the rest goes there, beside others by name', () => {
-  const write: Signature = { positional: [{ name: 'path' }], rest: { name: 'args' } };
+  const write: FunctionSignature = { positional: [{ name: 'path' }], rest: { name: 'args' } };
   const given = (args: unknown[], kwargs: Record<string, unknown>) => {
-    const bound = bind('file.write', write, args, kwargs);
+    const bound = bindArguments('file.write', write, args, kwargs);
     return bound.ok ? bound.values : bound.message;
   };
   expect(given([], { path: '/f', args: ['a', 'b'] })).toEqual(['/f', 'a', 'b']);

@@ -6,12 +6,12 @@ import { pythonPattern } from '../../src/data/python/python-pattern.ts';
 import { pyRepr } from '../../src/data/python/python-text.ts';
 import { checkType } from '../../src/data/signatures/check-type.ts';
 import { traverse } from '../../src/data/values/traverse.ts';
-import { harmless, repr, show, splitLines } from '../../src/output/text.ts';
+import { harmless, outputLinesOf, repr, showValue } from '../../src/output/text.ts';
 import { callFilter } from '../../src/render/filters/filter.ts';
 import { saltFilters } from '../../src/render/filters/filters.ts';
 import { urlize } from '../../src/render/jinja/filters/prose.ts';
 import { decryptAll } from '../../src/render/secrets.ts';
-import { parseAddress } from '../../src/targeting/address.ts';
+import { parseNetworkAddress } from '../../src/targeting/address.ts';
 import { deserialize, serialize } from '../../src/wrapper/functions/serializers.ts';
 import { loadYamlArgument } from '../../src/yaml/argument.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
@@ -65,12 +65,12 @@ const parsers: ReadonlyMap<string, Work> = new Map<string, Work>([
   ['fnmatch of a name', text => fnmatch(text, '*a*b?c*')],
   ['fnmatch of a pattern', text => fnmatch('aab', text)],
   ['pythonPattern', text => pythonPattern(text)],
-  ['parseAddress', parseAddress],
+  ['parseAddress', parseNetworkAddress],
   ['checkType', text => checkType('number', text)],
   ['pyRepr', pyRepr],
   ['harmless', harmless],
-  ['splitLines', splitLines],
-  ['show', show],
+  ['splitLines', outputLinesOf],
+  ['show', showValue],
   ['repr', repr],
   ['urlize', text => urlize(text, { limit: undefined, target: undefined, rel: [] })],
   ['decryptAll', text => decryptAll(text, 'PGP MESSAGE', async block => block)],

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { Plain } from '../../src/protocol/plain.ts';
-import { namesIn } from '../../src/render/renderers.ts';
+import { renderersIn } from '../../src/render/renderers.ts';
 import type { GoldenCase } from './case.ts';
 import { type Outcome, replay } from './replay.ts';
 import { replayAll } from './replay-all.ts';
 import { openWorkspace } from './workspace.ts';
 
 const root = process.getuid?.() === 0;
-const jinja = namesIn(undefined).includes('jinja');
+const jinja = renderersIn(undefined).includes('jinja');
 
 /** The cases that are no plain YAML. */
 const needsJinja = (id: string): boolean =>

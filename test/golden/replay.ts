@@ -4,7 +4,7 @@ import { openSdb } from '../../src/cli/open-sdb.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Request } from '../../src/config/request.ts';
-import { run } from '../../src/control/fleet/run.ts';
+import { runFleet } from '../../src/control/fleet/run.ts';
 import { dumpYaml } from '../../src/data/formats/yaml-dump.ts';
 import { type Data, isDict, toData, toDict } from '../../src/data/values/value.ts';
 import { readGrainsFile } from '../../src/modules/grains/grains-file.ts';
@@ -95,7 +95,7 @@ const answer = async (
     if (event.type === 'host') results.push(event.result);
   };
   try {
-    await run(await requestOf(golden, step, options), keep, new AbortController().signal);
+    await runFleet(await requestOf(golden, step, options), keep, new AbortController().signal);
   } catch (error) {
     // What is wrong with the call itself is said before any host is asked.
     if (error instanceof TsaltError) return exceptionOf(error.kind, showError(error));

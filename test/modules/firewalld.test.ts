@@ -9,7 +9,7 @@ import * as serviceCalls from '../../src/modules/firewall/exec/firewalld/service
 import * as sourceCalls from '../../src/modules/firewall/exec/firewalld/sources.ts';
 import * as zoneCalls from '../../src/modules/firewall/exec/firewalld/zones.ts';
 import { parseZones } from '../../src/modules/firewall/firewall-cmd.ts';
-import { kinds } from '../../src/modules/firewall/firewall-zone.ts';
+import { zoneItemKinds } from '../../src/modules/firewall/firewall-zone.ts';
 import { present } from '../../src/modules/firewall/states/firewalld/present.ts';
 import { service } from '../../src/modules/firewall/states/firewalld/service.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
@@ -42,8 +42,8 @@ test('rich rules are quoted as firewalld quotes them', () => {
     rule,
     "rule family='ipv4' source address=192.168.0.0/16 port port='22' protocol=tcp accept",
   ])
-    expect(kinds.rich_rules.read(given)).toBe(rule);
-  expect(kinds.rich_rules.read('rule service name=ssh log prefix="a = b" accept')).toBe(
+    expect(zoneItemKinds.rich_rules.read(given)).toBe(rule);
+  expect(zoneItemKinds.rich_rules.read('rule service name=ssh log prefix="a = b" accept')).toBe(
     'rule service name="ssh" log prefix="a = b" accept',
   );
 });

@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { which } from '../../src/modules/_shared/commands/which.ts';
 import {
   formatAddress,
-  inNetwork,
+  isInNetwork,
   networkOf,
   parseAddress,
 } from '../../src/modules/_shared/text/ip-address.ts';
@@ -51,7 +51,7 @@ test('networks contain what Node says they contain', () => {
     fc.property(fc.ipV4(), fc.ipV4(), fc.integer({ min: 0, max: 32 }), (address, start, prefix) => {
       const oracle = new BlockList();
       oracle.addSubnet(start, prefix, 'ipv4');
-      expect(inNetwork(address, `${start}/${prefix}`)).toBe(oracle.check(address, 'ipv4'));
+      expect(isInNetwork(address, `${start}/${prefix}`)).toBe(oracle.check(address, 'ipv4'));
     }),
   );
   fc.assert(
@@ -60,7 +60,7 @@ test('networks contain what Node says they contain', () => {
       oracle.addSubnet(address, prefix, 'ipv6');
       const inside = networkOf(`${address}/${prefix}`).split('/')[0] ?? '';
       expect(oracle.check(inside, 'ipv6')).toBe(true);
-      expect(inNetwork(inside, `${address}/${prefix}`)).toBe(true);
+      expect(isInNetwork(inside, `${address}/${prefix}`)).toBe(true);
     }),
   );
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { builtinMetadata } from '../../src/bundle/metadata.ts';
-import { bind } from '../../src/data/signatures/bind.ts';
+import { bindArguments } from '../../src/data/signatures/bind.ts';
 import { which } from '../../src/modules/_shared/commands/which.ts';
 import { kwargs, type StateReturn } from '../../src/modules/api.ts';
 import * as network from '../../src/modules/network/exec/network/addresses.ts';
@@ -88,7 +88,7 @@ describe.skipIf(missing)(`real Redis servers${missing}`, { timeout: 240_000 }, (
     const signature = signatures.find(({ name }) => name === fun)?.signature ?? openSignature;
     return (...given: unknown[]) => {
       const call = splitCall(signature, given);
-      const found = bind(`redis.${fun}`, signature, call.args, call.kwargs);
+      const found = bindArguments(`redis.${fun}`, signature, call.args, call.kwargs);
       if (!found.ok) throw new Error(found.message);
       return work(...(found.values as never[]));
     };

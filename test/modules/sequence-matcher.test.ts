@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Block, matchingBlocks } from '../../src/modules/_shared/text/sequence-matcher.ts';
+import {
+  type MatchingBlock,
+  matchingBlocks,
+} from '../../src/modules/_shared/text/sequence-matcher.ts';
 import { cpuTime } from '../helpers/cpu-time.ts';
 
 /** The rule of difflib, tried out: of the longest equal runs the first in `a`, of those the first in `b`. */
-const blocksBetween = (a: string[], b: string[], i0 = 0, j0 = 0): Block[] => {
+const blocksBetween = (a: string[], b: string[], i0 = 0, j0 = 0): MatchingBlock[] => {
   let [besti, bestj, size] = [0, 0, 0];
   for (let i = 0; i < a.length; i++)
     for (let j = 0; j < b.length; j++) {
@@ -21,11 +24,11 @@ const blocksBetween = (a: string[], b: string[], i0 = 0, j0 = 0): Block[] => {
   ];
 };
 
-const adjacent = ([i, j, size]: Block, [i2, j2]: Block): boolean =>
+const adjacent = ([i, j, size]: MatchingBlock, [i2, j2]: MatchingBlock): boolean =>
   i + size === i2 && j + size === j2;
 
-const joined = (blocks: Block[]): Block[] => {
-  const all: Block[] = [];
+const joined = (blocks: MatchingBlock[]): MatchingBlock[] => {
+  const all: MatchingBlock[] = [];
   for (const block of blocks) {
     const last = all.at(-1);
     if (last && adjacent(last, block)) all[all.length - 1] = [last[0], last[1], last[2] + block[2]];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { highstate } from '../../src/output/highstate.ts';
+import { formatHighstate } from '../../src/output/highstate.ts';
 import type { StateResults } from '../../src/protocol/result.ts';
 import { mix, mixFull, mixTerse, outputOptions } from './recorded.ts';
 
@@ -9,15 +9,18 @@ const only = (...ids: string[]): StateResults =>
 const first = (text: string, count: number): string[] => text.split('\n').slice(0, count);
 
 test('a state run is laid out as salt-ssh 3006.9 did it', () => {
-  expect(highstate('host', mix, outputOptions)).toBe(mixFull);
+  expect(formatHighstate('host', mix, outputOptions)).toBe(mixFull);
 });
 
 test('terse gives each state one line as salt-ssh 3006.9 did it', () => {
-  expect(highstate('host', mix, { ...outputOptions, state_output: 'terse' })).toBe(mixTerse);
+  expect(formatHighstate('host', mix, { ...outputOptions, state_output: 'terse' })).toBe(mixTerse);
 });
 
 test('mixed is terse but for failures', () => {
-  const text = highstate('host', only('ok', 'bad'), { ...outputOptions, state_output: 'mixed' });
+  const text = formatHighstate('host', only('ok', 'bad'), {
+    ...outputOptions,
+    state_output: 'mixed',
+  });
   expect(first(text, 4)).toEqual([
     'host:',
     '  Name: ok - Function: test.nop - Result: Clean - Started: 10:11:12.131415 - Duration: 1.5 ms',
@@ -27,7 +30,10 @@ test('mixed is terse but for failures', () => {
 });
 
 test('changes is terse only for states that are as wanted', () => {
-  const text = highstate('host', only('ok', 'chg'), { ...outputOptions, state_output: 'changes' });
+  const text = formatHighstate('host', only('ok', 'chg'), {
+    ...outputOptions,
+    state_output: 'changes',
+  });
   expect(first(text, 4)).toEqual([
     'host:',
     '  Name: ok - Function: test.nop - Result: Clean - Started: 10:11:12.131415 - Duration: 1.5 ms',
@@ -37,15 +43,15 @@ test('changes is terse only for states that are as wanted', () => {
 });
 
 test('an _id mode shows the ID in the place of the name', () => {
-  const text = highstate('host', only('run'), { ...outputOptions, state_output: 'terse_id' });
+  const text = formatHighstate('host', only('run'), { ...outputOptions, state_output: 'terse_id' });
   expect(first(text, 2)[1]).toContain('  Name: run - Function: cmd.run');
   expect(
-    highstate('host', only('run'), { ...outputOptions, state_output: 'full_id' }),
+    formatHighstate('host', only('run'), { ...outputOptions, state_output: 'full_id' }),
   ).not.toContain('        Name:');
 });
 
 test('filter leaves out and shortens by result', () => {
-  const text = highstate('host', only('ok', 'bad'), {
+  const text = formatHighstate('host', only('ok', 'bad'), {
     ...outputOptions,
     state_output: 'filter',
     state_output_exclude: ['True'],
@@ -60,7 +66,7 @@ test('filter leaves out and shortens by result', () => {
 
 test('state_verbose off and state_output_diff leave out what changed nothing', () => {
   for (const options of [{ state_verbose: false }, { state_output_diff: true }]) {
-    const text = highstate('host', only('ok', 'chg'), { ...outputOptions, ...options });
+    const text = formatHighstate('host', only('ok', 'chg'), { ...outputOptions, ...options });
     expect(text).not.toContain('ID: ok');
     expect(text).toContain('ID: chg');
     expect(text).toContain('Succeeded: 2 (changed=1)');
@@ -71,7 +77,7 @@ test('test mode counts what would change', () => {
   const results = {
     'test_|-chg_|-chg_|-nop': { ...mix['test_|-ok_|-ok_|-nop']!, result: null, changes: { a: 1 } },
   };
-  expect(highstate('host', results, outputOptions).split('\n').slice(-6)).toEqual(
+  expect(formatHighstate('host', results, outputOptions).split('\n').slice(-6)).toEqual(
     [
       'Summary for host',
       '------------',
@@ -95,7 +101,7 @@ test('percentages, seconds, warnings and parallel states are in the summary', ()
       result: false,
     },
   };
-  const text = highstate('host', results, { ...outputOptions, state_output_pct: true });
+  const text = formatHighstate('host', results, { ...outputOptions, state_output_pct: true });
   expect(text).toContain('     Changes:   \n    Warnings: old bad\n');
   expect(text.split('\n').slice(-10)).toEqual([
     'Summary for host',
@@ -112,7 +118,7 @@ test('percentages, seconds, warnings and parallel states are in the summary', ()
 });
 
 test('a run without states has a summary of nothing', () => {
-  expect(highstate('host', {}, outputOptions)).toBe(
+  expect(formatHighstate('host', {}, outputOptions)).toBe(
     [
       'host:',
       '',
@@ -128,13 +134,13 @@ test('a run without states has a summary of nothing', () => {
 });
 
 test('errors of a run that did not compile are listed', () => {
-  expect(highstate('host', ['no such sls', 'x'], outputOptions)).toBe(
+  expect(formatHighstate('host', ['no such sls', 'x'], outputOptions)).toBe(
     'host:\n    Data failed to compile:\n----------\n    no such sls\n----------\n    x',
   );
 });
 
 test('colours tell the result of each state and of the host', () => {
-  const text = highstate('host', mix, { ...outputOptions, color: true });
+  const text = formatHighstate('host', mix, { ...outputOptions, color: true });
   expect(text.startsWith('\u001b[0;31mhost:\u001b[0;0m\n\u001b[0;32m----------\u001b[0;0m\n')).toBe(
     true,
   );
@@ -150,7 +156,7 @@ test('states with one ID and result are one block when ids are compressed', () =
     'cmd_|-run_|-b_|-run': { ...one, name: 'b', duration: 1 },
     'cmd_|-run_|-c_|-run': { ...one, name: 'c', result: false },
   };
-  const text = highstate('host', results, {
+  const text = formatHighstate('host', results, {
     ...outputOptions,
     state_compress_ids: true,
     state_output: 'terse_id',
@@ -171,7 +177,7 @@ test('states with one ID and result are one block when ids are compressed', () =
 });
 
 test('tabular terse lines have columns', () => {
-  const text = highstate('host', only('ok'), {
+  const text = formatHighstate('host', only('ok'), {
     ...outputOptions,
     state_output: 'terse',
     state_tabular: true,
@@ -188,7 +194,7 @@ test('a change that is another run shows that run', () => {
       changes: { out: 'highstate', ret: { web1: only('chg') } },
     },
   };
-  const text = highstate('host', results as unknown as StateResults, outputOptions);
+  const text = formatHighstate('host', results as unknown as StateResults, outputOptions);
   expect(text).toContain('     Changes:   \n              web1:\n              ----------\n');
   expect(text).toContain('              Summary for web1');
 });
@@ -202,7 +208,7 @@ test('what a host writes cannot steer the terminal', () => {
       warnings: ['\u001b[H'],
     },
   };
-  const text = highstate('ho\u001bst', results, outputOptions);
+  const text = formatHighstate('ho\u001bst', results, outputOptions);
   expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
   expect(text).toContain('     Comment: a?[2Jb?1mc?d');
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { getOwn, isPlainDict, type PlainDict, plainText } from '../../src/protocol/plain.ts';
-import { mergeDicts } from '../../src/protocol/whole-floats.ts';
+import { mergeWholeFloats } from '../../src/protocol/whole-floats.ts';
 
 const parse = (text: string): PlainDict => JSON.parse(text) as PlainDict;
 
@@ -13,7 +13,7 @@ test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
 );
 
 test('mergeDicts: a key __proto__ is a key', () => {
-  const merged = mergeDicts(parse('{"__proto__": {"a": 1}, "b": 2}'), { c: 3 });
+  const merged = mergeWholeFloats(parse('{"__proto__": {"a": 1}, "b": 2}'), { c: 3 });
   expect(isPlainDict(merged)).toBe(true);
   expect(JSON.stringify(merged)).toBe('{"__proto__":{"a":1},"b":2,"c":3}');
   expect(merged.a).toBeUndefined();

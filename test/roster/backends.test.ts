@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parseNetwork } from '../../src/roster/backends/scan.ts';
+import { parseScanNetwork } from '../../src/roster/backends/scan.ts';
 import { Sdb } from '../../src/sdb/sdb.ts';
 import { folder, load } from './helper.ts';
 
@@ -283,14 +283,14 @@ test('a scan finds the addresses that answer', async () => {
   const { hosts } = await hostsOf('scan', `127.0.0.0/29:${port}`);
   server.close();
   expect(hosts).toMatchObject([{ id: '127.0.0.2', host: '127.0.0.2', port }]);
-  expect(parseNetwork('127.0.0.1/32:2222')).toEqual({ addresses: ['127.0.0.1'], port: 2222 });
+  expect(parseScanNetwork('127.0.0.1/32:2222')).toEqual({ addresses: ['127.0.0.1'], port: 2222 });
 });
 
 test('networks are counted out and bounded', () => {
-  expect(parseNetwork('10.1.2.3/30').addresses).toEqual(['10.1.2.1', '10.1.2.2']);
-  expect(parseNetwork('10.1.2.3').addresses).toEqual(['10.1.2.3']);
-  expect(() => parseNetwork('10.0.0.0/8')).toThrow(
+  expect(parseScanNetwork('10.1.2.3/30').addresses).toEqual(['10.1.2.1', '10.1.2.2']);
+  expect(parseScanNetwork('10.1.2.3').addresses).toEqual(['10.1.2.3']);
+  expect(() => parseScanNetwork('10.0.0.0/8')).toThrow(
     'The network 10.0.0.0/8 has 16777216 addresses.',
   );
-  expect(() => parseNetwork('web1')).toThrow("'web1' is no network like 10.0.0.0/24.");
+  expect(() => parseScanNetwork('web1')).toThrow("'web1' is no network like 10.0.0.0/24.");
 });

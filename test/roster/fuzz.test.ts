@@ -6,7 +6,7 @@ import { isAddress, isId, isUser, readAddress } from '../../src/roster/address.t
 import { readSshArguments } from '../../src/roster/backends/ansible-ssh-args.ts';
 import { expand } from '../../src/roster/backends/ansible-variables.ts';
 import { entriesOf } from '../../src/roster/backends/flat.ts';
-import { parseIni } from '../../src/roster/backends/inventory-ini.ts';
+import { parseIniInventory } from '../../src/roster/backends/inventory-ini.ts';
 import { hostVariables } from '../../src/roster/backends/inventory-variables.ts';
 import { parseSshConfig } from '../../src/roster/backends/sshconfig.ts';
 import { checkHost } from '../../src/roster/check.ts';
@@ -95,7 +95,7 @@ test('any flat roster gives safe hosts or a TsaltError', () => {
 test('any inventory and any ssh configuration is read or refused', () => {
   fc.assert(
     fc.property(hostile, text => {
-      const inventory = survives(() => parseIni(text, '/inventory'));
+      const inventory = survives(() => parseIniInventory(text, '/inventory'));
       if (inventory) for (const name of inventory.hosts.keys()) hostVariables(inventory)(name);
       survives(() => parseSshConfig(text.replace(/include/gi, ''), '/config'));
       expect(({} as Record<string, unknown>).hosts).toBeUndefined();

@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest';
 import { Kwargs } from '../../src/modules/api.ts';
-import type { Signature } from '../../src/protocol/meta.ts';
+import type { FunctionSignature } from '../../src/protocol/meta.ts';
 import { splitCall } from '../../src/runtime/bind.ts';
 
-const write: Signature = { positional: [{ name: 'path' }], rest: { name: 'args' } };
+const write: FunctionSignature = { positional: [{ name: 'path' }], rest: { name: 'args' } };
 
 /** A call as the older form of `module.run` makes it. */
-const lenient = (signature: Signature, args: unknown[], values: Record<string, unknown>) => {
+const lenient = (
+  signature: FunctionSignature,
+  args: unknown[],
+  values: Record<string, unknown>,
+) => {
   const told: string[] = [];
   const call = splitCall(signature, [...args, new Kwargs(values, names => told.push(...names))]);
   return { ...call, told };
@@ -26,7 +30,7 @@ test('what is given by name stands before the others where a function takes any 
 });
 
 test('keywords that a function does not have are left out and told', () => {
-  const echo: Signature = { positional: [{ name: 'text' }], keywords: [{ name: 'loud' }] };
+  const echo: FunctionSignature = { positional: [{ name: 'text' }], keywords: [{ name: 'loud' }] };
   expect(lenient(echo, [], { text: 'x', foo: 1, loud: true })).toEqual({
     args: [],
     kwargs: { text: 'x', loud: true },

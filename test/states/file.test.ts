@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LowChunk } from '../../src/protocol/low.ts';
-import { fileKey, prefetchKey, renderRequest } from '../../src/protocol/prefetch.ts';
+import { prefetchedFileKey, prefetchKey, renderRequest } from '../../src/protocol/prefetch.ts';
 import { nothing } from '../helpers/nothing.ts';
 import { makeHost, type TestHost } from './runner.ts';
 import { runThreeTimes, type StateCase } from './three-runs.ts';
@@ -305,7 +305,9 @@ test('an unchanged managed file asks for nothing when control told its hash befo
   const { createHash } = await import('node:crypto');
   const sha = (text: string) => createHash('sha256').update(text).digest('hex');
   const prefetch = {
-    files: { [fileKey('salt://a', 'base')]: { found: true, sha256: sha('text\n'), size: 5 } },
+    files: {
+      [prefetchedFileKey('salt://a', 'base')]: { found: true, sha256: sha('text\n'), size: 5 },
+    },
     rendered: { [prefetchKey(request)]: { sha256: sha('x=1\n'), size: 4 } },
   };
   host.asked.length = 0;

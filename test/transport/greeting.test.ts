@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { Greeting, type Said } from '../../src/transport/greeting.ts';
+import { Handshake, type HandshakeMessage } from '../../src/transport/greeting.ts';
 
-const heard = (line: string): Said[] => {
-  const said: Said[] = [];
-  new Greeting('web1', one => said.push(one)).push(Buffer.from(`noise\n\0TSALT1 ${line}\n`));
+const heard = (line: string): HandshakeMessage[] => {
+  const said: HandshakeMessage[] = [];
+  new Handshake('web1', one => said.push(one)).push(Buffer.from(`noise\n\0TSALT1 ${line}\n`));
   return said;
 };
 

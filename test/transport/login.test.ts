@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { showError } from '../../src/protocol/error.ts';
 import { type Host, Secret } from '../../src/protocol/host.ts';
 import { openTransport } from '../../src/transport/open-transport.ts';
-import type { Question, TransportOptions } from '../../src/transport/transport.ts';
+import type { SecretQuestion, TransportOptions } from '../../src/transport/transport.ts';
 import { type EmbeddedServerOptions, newKey } from '../helpers/embedded-server.ts';
 import { fault } from '../helpers/fault.ts';
 import { aHost, startTestHost, type TestHost } from '../helpers/hosts.ts';
@@ -70,7 +70,7 @@ test('a passphrase is asked for once, however many hosts use the key', async () 
   const key = newKey('ed25519', 'open sesame');
   const target = await start({ keys: [key.public] });
   writeFileSync(join(target.dir, 'id'), key.private);
-  const questions: Question[] = [];
+  const questions: SecretQuestion[] = [];
   const transport = openTransport({
     knownHostsFiles: [target.knownHosts],
     sshConfig: false,
@@ -113,7 +113,7 @@ test('a password answers the prompt of keyboard-interactive too', async () => {
 
 test('keyboard-interactive asks the person', async () => {
   const target = await start({ keys: [], password: '123456', prompt: 'Code\u001b[31m: ' });
-  const asked: Question[] = [];
+  const asked: SecretQuestion[] = [];
   const host = withoutKey(target.host);
   const transport = openTransport({
     knownHostsFiles: [target.knownHosts],

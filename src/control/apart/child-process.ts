@@ -29,7 +29,7 @@ const loader = `process.once('message', code => {
 let code: ReturnType<typeof workerCode> | undefined;
 
 /** Starts a process for the jobs of hosts. */
-export const startChild = async (): Promise<Child> => {
+export const startChild = async (): Promise<RenderProcess> => {
   code ??= workerCode('host');
   const { code: given, eval: isText } = await code;
   const file = isText ? ['-e', loader] : [String(given)];
@@ -42,11 +42,11 @@ export const startChild = async (): Promise<Child> => {
     env,
   });
   if (isText) child.send(String(given));
-  return new Child(child);
+  return new RenderProcess(child);
 };
 
 /** A process for the jobs of hosts. It ends with this one, and does not keep it from ending. */
-export class Child {
+export class RenderProcess {
   readonly #child: ChildProcess;
   readonly #whenOver: () => void;
   #cpu: number | undefined;

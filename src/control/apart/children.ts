@@ -1,11 +1,11 @@
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import { poolSize } from '../../render/confined/limits.ts';
-import { type Child, startChild } from './child-process.ts';
+import { type RenderProcess, startChild } from './child-process.ts';
 import { sentFault } from './faults.ts';
-import type { ApartJob, CallAnswer, FromChild, JobEnd, Question } from './jobs.ts';
+import type { ApartJob, CallAnswer, FromChild, JobEnd, TemplateCall } from './jobs.ts';
 
 /** Answers what a template asks for, where the main thread is. */
-export type Serve = (question: Question) => Promise<CallAnswer>;
+export type ServeTemplate = (question: TemplateCall) => Promise<CallAnswer>;
 
 /** How a job ended, and what it took of a processor. */
 export type Done = { readonly end: JobEnd; readonly milliseconds: number };
@@ -25,7 +25,7 @@ type Answer = { readonly key: string; readonly answer: Promise<CallAnswer>; isTh
 
 type Run = {
   readonly job: ApartJob;
-  readonly serve: Serve;
+  readonly serve: ServeTemplate;
   /** Milliseconds of a processor that it may take, in all processes together. */
   readonly most: number;
   resolve: (done: Done) => void;
@@ -42,7 +42,7 @@ type Run = {
 };
 
 type Member = {
-  readonly child: Child;
+  readonly child: RenderProcess;
   current: { readonly id: number; readonly run: Run } | undefined;
   /** Since when its job waits for an answer. */
   waitsSince: number | undefined;
@@ -81,7 +81,7 @@ class Children {
    * @param signal ends it, whether it has begun or not
    * @throws Exhausted where the job took too much time or memory
    */
-  run(job: ApartJob, serve: Serve, most: number, signal: AbortSignal): Promise<Done> {
+  run(job: ApartJob, serve: ServeTemplate, most: number, signal: AbortSignal): Promise<Done> {
     return new Promise((resolve, reject) => {
       const run: Run = {
         ...{ job, serve, most, resolve, reject },
@@ -205,7 +205,7 @@ class Children {
   }
 
   /** The answer that this call got before the job began again, else a new one. */
-  #known(run: Run, question: Question): Answer {
+  #known(run: Run, question: TemplateCall): Answer {
     const key = question.join('\0');
     const known = run.answers[run.answered];
     if (known?.key === key) return known;

@@ -1,5 +1,5 @@
 import { TsaltError } from '../../protocol/error.ts';
-import { children, Exhausted, type Serve } from './children.ts';
+import { children, Exhausted, type ServeTemplate } from './children.ts';
 import { receivedFault } from './faults.ts';
 import type { ApartJob } from './jobs.ts';
 
@@ -29,7 +29,7 @@ export class HostWork {
    * @param make is called then: what waits takes no memory
    * @throws TsaltError what the job ended with; `host-limit` where it took too much
    */
-  inTurn(make: () => Promise<ApartJob>, serve: Serve): Promise<string> {
+  inTurn(make: () => Promise<ApartJob>, serve: ServeTemplate): Promise<string> {
     const mine = this.#turn.then(async () => {
       this.#over.signal.throwIfAborted();
       return this.now(await make(), serve);
@@ -46,7 +46,7 @@ export class HostWork {
   }
 
   /** Computes a job that another job waits for. @throws TsaltError as `inTurn` */
-  async now(job: ApartJob, serve: Serve): Promise<string> {
+  async now(job: ApartJob, serve: ServeTemplate): Promise<string> {
     this.#over.signal.throwIfAborted();
     const left = this.#mostTime - this.#milliseconds;
     if (left < 0) throw this.#overTime();

@@ -1,4 +1,4 @@
-import type { ErrorKind, Place } from '../../protocol/error.ts';
+import type { ErrorKind, SourceLocation } from '../../protocol/error.ts';
 
 /** A template that a host brought, with the variables that it names, packed. */
 export type RenderJob = {
@@ -32,7 +32,7 @@ export type SentFault = {
   readonly code: string;
   readonly message: string;
   readonly kind: ErrorKind;
-  readonly at?: Place | undefined;
+  readonly at?: SourceLocation | undefined;
   readonly hint?: string | undefined;
   readonly excerpt?: string | undefined;
   readonly saltText?: string | undefined;
@@ -60,8 +60,8 @@ export type ToChild =
 
 /** What the process sends. A job asks for one thing at a time. */
 export type FromChild =
-  | { readonly type: 'ask'; readonly id: number; readonly question: Question }
+  | { readonly type: 'ask'; readonly id: number; readonly question: TemplateCall }
   | { readonly type: 'end'; readonly id: number; readonly end: JobEnd };
 
 /** A call: the function, its arguments and those with names, packed. */
-export type Question = readonly [fun: string, args: string, kwargs: string];
+export type TemplateCall = readonly [fun: string, args: string, kwargs: string];

@@ -37,7 +37,7 @@ import { timeLimit } from './time-limit.ts';
  *
  * @param open opens what connects to hosts
  */
-export const run = async (
+export const runFleet = async (
   request: Request,
   emit: (event: RunEvent) => void,
   signal: AbortSignal,

@@ -1,8 +1,8 @@
 import { shownPath } from '../../fileserver/shown-path.ts';
 import type { Artifact, TracedPlace } from '../../protocol/artifact.ts';
-import { type Place, showPlace, TsaltError } from '../../protocol/error.ts';
+import { type SourceLocation, showPlace, TsaltError } from '../../protocol/error.ts';
 import type { LogLine, StateFinished } from '../../protocol/job.ts';
-import { type Position, readPositions } from '../../protocol/stack.ts';
+import { readPositions, type StackPosition } from '../../protocol/stack.ts';
 
 /** Errors by which a module tells the user what is wrong: where it does so is no news. */
 const deliberate: ReadonlySet<string> = new Set([
@@ -28,7 +28,7 @@ export class PlacedFaults {
   }
 
   /** The failure of a request. */
-  explain = (error: TsaltError, stack: readonly Position[]): TsaltError => {
+  explain = (error: TsaltError, stack: readonly StackPosition[]): TsaltError => {
     const at = this.#find(stack, `${error.code}: ${error.message}`);
     if (!at || deliberate.has(error.code)) return error;
     const { code, kind, hint, message } = error;
@@ -52,7 +52,7 @@ export class PlacedFaults {
     return at ? { ...line, message: withPlace(line.message, at) } : line;
   };
 
-  #find(stack: readonly Position[], what: string): Place | undefined {
+  #find(stack: readonly StackPosition[], what: string): SourceLocation | undefined {
     const places = this.#artifact.trace(readPositions(stack)).map(shown);
     if (places.length > 0) this.#debug(what, places.map(showPlace));
     return places.find(({ own }) => own);
@@ -61,11 +61,11 @@ export class PlacedFaults {
 
 const shown = (place: TracedPlace): TracedPlace => ({ ...place, file: shownPath(place.file) });
 
-const withPlace = (text: string, place: Place): string =>
+const withPlace = (text: string, place: SourceLocation): string =>
   `${withoutPlace(text, place)} (${showPlace(place)})`;
 
 /** Of a module that did not load the host names the file, as it knows it. */
-const withoutPlace = (text: string, { file }: Place): string => {
+const withoutPlace = (text: string, { file }: SourceLocation): string => {
   const [named, known = ''] = / \(([^()]+)\)\s*$/.exec(text) ?? [];
   return named !== undefined && file.endsWith(known)
     ? text.slice(0, -named.length)

@@ -1,10 +1,10 @@
-import { missing, traverse } from '../../data/values/traverse.ts';
+import { noValue, traverse } from '../../data/values/traverse.ts';
 import { type Data, type Dict, isDict, toPlain } from '../../data/values/value.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
-import type { Said } from '../../render/secrets.ts';
+import type { IsHostText } from '../../render/secrets.ts';
 
-type Decrypt = (data: Data, opts: Dict, file: string, said?: Said) => Promise<Data>;
+type Decrypt = (data: Data, opts: Dict, file: string, said?: IsHostText) => Promise<Data>;
 
 const renderers: Readonly<Record<string, () => Promise<Decrypt>>> = {
   gpg: async () => (await import('../../render/gpg.ts')).decryptGpg,
@@ -17,13 +17,17 @@ const renderers: Readonly<Record<string, () => Promise<Decrypt>>> = {
  *
  * @throws TsaltError `decrypt-pillar`: what cannot be decrypted must not reach a host as it is
  */
-export const decryptPillar = async (pillar: Dict, options: Dict, said?: Said): Promise<void> => {
+export const decryptPillar = async (
+  pillar: Dict,
+  options: Dict,
+  said?: IsHostText,
+): Promise<void> => {
   const delimiter = String(options.get('decrypt_pillar_delimiter') ?? ':');
   for (const [path, renderer] of wishes(options)) {
     const keys = path.split(delimiter);
     const last = keys.pop() ?? '';
     const parent = keys.length === 0 ? pillar : traverse(pillar, keys.join(delimiter), delimiter);
-    if (parent === missing || !isDict(parent)) continue;
+    if (parent === noValue || !isDict(parent)) continue;
     const found = parent.get(last);
     if (found === undefined || found === null) continue;
     try {

@@ -14,7 +14,7 @@ const plainId = /^[\p{L}\p{N}_:][\p{L}\p{N}\p{M}._@:+-]*$/u;
  * @throws Error for an id that a shell could take for more than a name
  * @throws TsaltError `untrusted` for a program that another user could write
  */
-export const runCommand = async (
+export const runPillarCommand = async (
   settings: Plain,
   { id, dir, ask }: ExtPillarInput,
 ): Promise<string> => {

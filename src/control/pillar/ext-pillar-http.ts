@@ -1,11 +1,11 @@
-import { missing, traverse } from '../../data/values/traverse.ts';
+import { noValue, traverse } from '../../data/values/traverse.ts';
 import type { Data, Dict } from '../../data/values/value.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
-import { argumentsOf, type ExtPillarInput, type Source } from './ext-pillar-source.ts';
+import { argumentsOf, type ExtPillarInput, type ExtPillarSource } from './ext-pillar-source.ts';
 
 /** http_json and http_yaml: what a URL answers, parsed, below `namespace` where one is given. */
 export const httpSource =
-  (parse: (text: string) => Data): Source =>
+  (parse: (text: string) => Data): ExtPillarSource =>
   async (settings, input) => {
     const options = argumentsOf(settings, names);
     if (isGiven(options.auth))
@@ -101,7 +101,7 @@ const urlOf = (options: PlainDict, { id, grains }: ExtPillarInput): URL => {
 
 const grainText = (grains: Dict, name: string): string => {
   const value = traverse(grains, name, ':');
-  if (value === missing || value === null || value === '')
+  if (value === noValue || value === null || value === '')
     throw new Error(`its url names the grain '${name}', which the host does not have`);
   const text = String(value);
   // As steps of a path these lead elsewhere, written out or escaped: a host must not choose that.

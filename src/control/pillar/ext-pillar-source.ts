@@ -34,7 +34,7 @@ export type PillarTemplate = {
   readonly blacklist: readonly string[];
 };
 
-export type Source = (settings: Plain, input: ExtPillarInput) => Promise<Data>;
+export type ExtPillarSource = (settings: Plain, input: ExtPillarInput) => Promise<Data>;
 
 /**
  * Settings as Salt passes them to a source: a mapping by name, a list in order, anything else

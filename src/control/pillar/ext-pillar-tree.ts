@@ -5,13 +5,13 @@ import { mergeRecursive } from '../../data/values/merge.ts';
 import type { Data, Dict } from '../../data/values/value.ts';
 import type { Plain, PlainDict } from '../../protocol/plain.ts';
 import { checkTrusted } from '../../trust/check.ts';
-import { argumentsOf, type ExtPillarInput, type Source } from './ext-pillar-source.ts';
+import { argumentsOf, type ExtPillarInput, type ExtPillarSource } from './ext-pillar-source.ts';
 
 /**
  * file_tree: `root_dir/nodegroups/GROUP` of each group the host is in, `root_dir/hosts/ID` over
  * them. A folder is a mapping, a file its text, or what it renders to.
  */
-export const fileTree: Source = async (settings, input) => {
+export const fileTree: ExtPillarSource = async (settings, input) => {
   const options = argumentsOf(settings, names);
   const how = howToRead(options, input);
   let tree: Dict = new Map();

@@ -3,9 +3,9 @@ import { messageOf, showPlace, TsaltError } from '../../protocol/error.ts';
 import type { Plain, PlainDict } from '../../protocol/plain.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import type { OwnSource } from '../facts/own-modules.ts';
-import { runCommand } from './ext-pillar-command.ts';
+import { runPillarCommand } from './ext-pillar-command.ts';
 import { httpSource } from './ext-pillar-http.ts';
-import type { ExtPillarInput, Source } from './ext-pillar-source.ts';
+import type { ExtPillarInput, ExtPillarSource } from './ext-pillar-source.ts';
 import { fileTree } from './ext-pillar-tree.ts';
 import { vaultPillar } from './ext-pillar-vault.ts';
 
@@ -31,10 +31,10 @@ export const extPillar = async (
   return results;
 };
 
-const builtIn = (name: string): Source | undefined =>
+const builtIn = (name: string): ExtPillarSource | undefined =>
   Object.hasOwn(known, name) ? known[name] : undefined;
 
-const ownSource = (name: string, own: OwnSource | undefined): Source | undefined =>
+const ownSource = (name: string, own: OwnSource | undefined): ExtPillarSource | undefined =>
   own &&
   (async (settings, { id, pillar, ask }) => {
     const known = toPlainDict(pillar);
@@ -45,7 +45,7 @@ const ownSource = (name: string, own: OwnSource | undefined): Source | undefined
 
 const runSource = async (
   name: string,
-  source: Source,
+  source: ExtPillarSource,
   settings: Plain,
   input: ExtPillarInput,
 ): Promise<Dict> => {
@@ -78,12 +78,12 @@ const parseJson = (text: string): Data => {
   return toData(value);
 };
 
-const known: Readonly<Record<string, Source>> = {
+const known: Readonly<Record<string, ExtPillarSource>> = {
   file_tree: fileTree,
   vault: vaultPillar,
   cmd_yaml: async (settings, input) =>
-    loadYaml(await runCommand(settings, input), { file: 'cmd_yaml' }),
-  cmd_json: async (settings, input) => parseJson(await runCommand(settings, input)),
+    loadYaml(await runPillarCommand(settings, input), { file: 'cmd_yaml' }),
+  cmd_json: async (settings, input) => parseJson(await runPillarCommand(settings, input)),
   http_json: httpSource(parseJson),
   http_yaml: httpSource(text => loadYaml(text, { file: 'http_yaml' })),
 };

@@ -1,5 +1,5 @@
 import { nearest } from '../../data/nearest.ts';
-import type { Signature } from '../../protocol/meta.ts';
+import type { FunctionSignature } from '../../protocol/meta.ts';
 import {
   commonArguments,
   requisiteInKeywords,
@@ -48,7 +48,7 @@ const slips: Readonly<Record<string, readonly string[]>> = {
  * @param signature the state function's
  * @returns undefined when the name resembles nothing that is known
  */
-export const meantArgument = (name: string, signature: Signature): string | undefined => {
+export const meantArgument = (name: string, signature: FunctionSignature): string | undefined => {
   const own = [...signature.positional, ...(signature.keywords ?? [])].map(param => param.name);
   const known = [...own, ...requisiteKeywords, ...requisiteInKeywords, ...commonArguments];
   const plain = name.toLowerCase().replaceAll('-', '_');

@@ -5,10 +5,10 @@ import { mayBeCalled } from '../../data/signatures/module-names.ts';
 import { excerptAt } from '../../data/values/position.ts';
 import { showPlace, TsaltError } from '../../protocol/error.ts';
 import type { LowChunk } from '../../protocol/low.ts';
-import type { FunctionMeta, ModuleMeta, Signature } from '../../protocol/meta.ts';
+import type { FunctionMeta, FunctionSignature, ModuleMeta } from '../../protocol/meta.ts';
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
 import { internalKeywords } from '../../protocol/state-keywords.ts';
-import { mergeDicts, withWholeFloatsOf } from '../../protocol/whole-floats.ts';
+import { mergeWholeFloats, withWholeFloatsOf } from '../../protocol/whole-floats.ts';
 import { meantArgument } from './argument-slips.ts';
 import { withFloatTexts } from './float-arguments.ts';
 
@@ -152,7 +152,7 @@ const tellUnknown = (
   return { message: `'${key}' ${what} of '${name}' (did you mean '${meant}'?)`, isFault: true };
 };
 
-const hintFor = (unknown: readonly string[], signature: Signature): string => {
+const hintFor = (unknown: readonly string[], signature: FunctionSignature): string => {
   const meant = new Set(unknown.flatMap(key => meantArgument(key, signature) ?? []));
   return meant.size > 0 ? ` (did you mean ${[...meant].map(one => `'${one}'`).join(', ')}?)` : '';
 };
@@ -167,7 +167,7 @@ const without = (chunk: LowChunk, keys: readonly string[], asVariables: boolean)
   const defaults = chunk.defaults ?? {};
   if (!asVariables || !isPlainDict(defaults)) return kept;
   const variables = Object.fromEntries(keys.map(key => [key, chunk[key] ?? null]));
-  return { ...kept, defaults: mergeDicts(withWholeFloatsOf(chunk, variables), defaults) };
+  return { ...kept, defaults: mergeWholeFloats(withWholeFloatsOf(chunk, variables), defaults) };
 };
 
 /** The lines around an argument. */

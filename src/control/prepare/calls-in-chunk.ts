@@ -10,17 +10,17 @@ import {
   setOwn,
 } from '../../protocol/plain.ts';
 import { internalKeywords } from '../../protocol/state-keywords.ts';
-import { mergeDicts } from '../../protocol/whole-floats.ts';
+import { mergeWholeFloats } from '../../protocol/whole-floats.ts';
 
 /** A call of an execution function. */
-export type Call = {
+export type ModuleCall = {
   readonly fun: string;
   readonly args: readonly Plain[];
   readonly kwargs: PlainDict;
 };
 
 /** The calls that `module.run` and its kin make, as far as the chunk states their arguments. */
-export const callsOf = (chunk: LowChunk): Call[] => {
+export const callsOf = (chunk: LowChunk): ModuleCall[] => {
   if (chunk.state !== 'module') return [];
   const keys = Object.keys(chunk).filter(key => key.includes('.') && !internalKeywords.has(key));
   if (keys.length > 0)
@@ -41,17 +41,17 @@ export const callsOf = (chunk: LowChunk): Call[] => {
 };
 
 /** A list of arguments: dictionaries hold named ones. */
-const argumentsIn = (value: Plain): Omit<Call, 'fun'> => {
+const argumentsIn = (value: Plain): Omit<ModuleCall, 'fun'> => {
   const items = [value].flat();
   return {
     args: items.filter(item => !isPlainDict(item) && item !== null),
-    kwargs: mergeDicts(...items.filter(isPlainDict)),
+    kwargs: mergeWholeFloats(...items.filter(isPlainDict)),
   };
 };
 
 /** The arguments of a call by name, and those that have no parameter; undefined for no such function. */
 export const namedArguments = (
-  { fun, args, kwargs }: Call,
+  { fun, args, kwargs }: ModuleCall,
   modules: readonly ModuleMeta[],
 ): { named: PlainDict; extra: PlainDict } | undefined => {
   const [module, name = ''] = splitFunctionName(fun);

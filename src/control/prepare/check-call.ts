@@ -1,6 +1,6 @@
 import { nearest } from '../../data/nearest.ts';
 import { whyNotHere } from '../../data/not-here.ts';
-import { bind } from '../../data/signatures/bind.ts';
+import { bindArguments } from '../../data/signatures/bind.ts';
 import { splitFunctionName } from '../../data/signatures/function-name.ts';
 import { mayBeCalled } from '../../data/signatures/module-names.ts';
 import { type Data, type Dict, toPlain } from '../../data/values/value.ts';
@@ -58,7 +58,9 @@ export const checkCall = (
   if (found.length === 0) throw unknown(fun, modules);
   const given: Record<string, unknown> = {};
   for (const [key, value] of kwargs) setOwn(given, String(key), toPlain(value));
-  const bound = found.map(({ signature }) => bind(fun, signature, args.map(toPlain), given));
+  const bound = found.map(({ signature }) =>
+    bindArguments(fun, signature, args.map(toPlain), given),
+  );
   const messages = bound.flatMap(result => (result.ok ? [] : [result.message]));
   if (messages.length < bound.length) return;
   // Providers of `pkg` take different arguments: one may know what was meant.

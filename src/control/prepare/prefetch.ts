@@ -4,11 +4,11 @@ import type { FileAnswer } from '../../protocol/job.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import { isPlainDict, plainText } from '../../protocol/plain.ts';
 import {
-  fileKey,
   type Prefetch,
+  type PrefetchedRender,
+  prefetchedFileKey,
   prefetchKey,
   type RenderedFile,
-  type RenderRequest,
   renderRequest,
   type TemplateArguments,
 } from '../../protocol/prefetch.ts';
@@ -17,7 +17,11 @@ import {
 export class NeedsHost extends Error {}
 
 /** Renders a template file's text before its state runs. Throws `NeedsHost` where that cannot be. */
-export type RenderAhead = (request: RenderRequest, text: string, file: string) => Promise<string>;
+export type RenderAhead = (
+  request: PrefetchedRender,
+  text: string,
+  file: string,
+) => Promise<string>;
 
 /**
  * What the run will ask for, found out ahead: hashes of sources, and rendered templates. So a
@@ -43,7 +47,7 @@ export const prefetch = async (
       const found = roots.find(source, chunk.__env__);
       if (!found || found.size > hashLimit) continue;
       const sha256 = await roots.hash(source, chunk.__env__);
-      files[fileKey(source, chunk.__env__)] = {
+      files[prefetchedFileKey(source, chunk.__env__)] = {
         found: true,
         sha256,
         size: found.size,

@@ -4,7 +4,7 @@ import { TsaltError } from '../../protocol/error.ts';
 import type { FileAnswer } from '../../protocol/job.ts';
 import { type Handler, WithContent } from '../../protocol/peer.ts';
 import { isPlainDict, plainText } from '../../protocol/plain.ts';
-import type { RenderRequest } from '../../protocol/prefetch.ts';
+import type { PrefetchedRender } from '../../protocol/prefetch.ts';
 import { readable } from '../../transport/faults.ts';
 import { cleanPath, envOf, type FileRefs } from './file-refs.ts';
 import { type RenderRefs, sandboxed, type TemplateTrust } from './render-refs.ts';
@@ -12,7 +12,7 @@ import { readComputed, readGet, readList, readRender } from './request-params.ts
 
 /** Renders a template file's text for the host: `template:` of file states. */
 export type TemplateRenderer = (
-  request: RenderRequest,
+  request: PrefetchedRender,
   text: string,
   file: string,
   trust?: TemplateTrust,
@@ -38,7 +38,7 @@ export const fileHandlers = ({
   refs: FileRefs;
   templates: RenderRefs;
   render: TemplateRenderer;
-  check: (request: RenderRequest) => void;
+  check: (request: PrefetchedRender) => void;
   /** Whether sources and variables may be computed on the host: by modules of the user, by slots. */
   computes: () => boolean;
   refuse: (error: TsaltError) => void;
@@ -62,7 +62,7 @@ export const fileHandlers = ({
     );
   };
   const rendered = async (
-    request: RenderRequest,
+    request: PrefetchedRender,
     trust: TemplateTrust,
     have: string | undefined,
   ): Promise<FileAnswer | WithContent> => {
@@ -153,7 +153,7 @@ const isReference = (said: unknown): boolean =>
 
 /** The rendered text of a template request; undefined when its source is not there. */
 const templateText = async (
-  request: RenderRequest,
+  request: PrefetchedRender,
   {
     roots,
     allowed,

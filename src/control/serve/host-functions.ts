@@ -6,7 +6,7 @@ import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts
 import { unpack } from '../../render/confined/wire.ts';
 import { readable } from '../../transport/faults.ts';
 import type { WrapperContext } from '../../wrapper/context.ts';
-import { type Bound, bindWrapper, callBound } from '../../wrapper/define.ts';
+import { bindWrapper, callBound, type WrapperArguments } from '../../wrapper/define.ts';
 import {
   type CallLimits,
   formatsHere,
@@ -120,7 +120,11 @@ export class HostFunctions {
   }
 
   /** Reads a document in another process: a short one may take long. */
-  async #read(given: Bound, { values, characters }: CallLimits, isNested: boolean): Promise<Data> {
+  async #read(
+    given: WrapperArguments,
+    { values, characters }: CallLimits,
+    isNested: boolean,
+  ): Promise<Data> {
     const job = {
       type: 'read',
       format: String(given.get('serializer')),

@@ -1,17 +1,17 @@
 import { isAbsolute, posix } from 'node:path';
 import { type Data, type Dict, isDict, toDict } from '../../data/values/value.ts';
 import { shownPath } from '../../fileserver/shown-path.ts';
-import { type Place, showError, showPlace, TsaltError } from '../../protocol/error.ts';
+import { type SourceLocation, showError, showPlace, TsaltError } from '../../protocol/error.ts';
 import type { StateFinished } from '../../protocol/job.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
-import type { RenderRequest } from '../../protocol/prefetch.ts';
-import { mergeDicts } from '../../protocol/whole-floats.ts';
+import type { PrefetchedRender } from '../../protocol/prefetch.ts';
+import { mergeWholeFloats } from '../../protocol/whole-floats.ts';
 import { packInTurns } from '../../render/confined/pack-in-turns.ts';
 import { unpack } from '../../render/confined/wire.ts';
 import { checkTextPipe, render, renderText } from '../../render/render.ts';
 import type { RenderContext } from '../../render/types.ts';
 import { isControlFunction } from '../../wrapper/table.ts';
-import type { Serve } from '../apart/children.ts';
+import type { ServeTemplate } from '../apart/children.ts';
 import type { HostWork } from '../apart/host-work.ts';
 import type { HostFacts } from '../facts/host-facts.ts';
 import { renderSettings } from '../facts/sls-loader.ts';
@@ -65,7 +65,7 @@ export class HostTemplates {
       : this.#render(request, text, file, { call: this.#calls.call });
 
   /** Throws where the host asks for a template engine that does not exist. */
-  check = ({ template, source, saltenv }: RenderRequest): void => {
+  check = ({ template, source, saltenv }: PrefetchedRender): void => {
     checkTextPipe({
       ...renderSettings(this.#facts.shared.request.config),
       text: '',
@@ -123,7 +123,9 @@ export class HostTemplates {
           grains: await packedOr('grains', async () => this.#facts.grains),
           pillar: await packedOr('pillar', () => this.#pillar.get()),
           opts: await packInTurns(opts),
-          extra: await packInTurns(mergeDicts(request.chunk, withoutReserved(request.context))),
+          extra: await packInTurns(
+            mergeWholeFloats(request.chunk, withoutReserved(request.context)),
+          ),
         };
       }, this.#serveConfined);
     } catch (error) {
@@ -132,7 +134,7 @@ export class HostTemplates {
   };
 
   /** Answers a call of a template that is rendered in another process. */
-  #serveConfined: Serve = async ([fun, packedArgs, packedKwargs]) => {
+  #serveConfined: ServeTemplate = async ([fun, packedArgs, packedKwargs]) => {
     const [args, kwargs] = [unpack(packedArgs), unpack(packedKwargs)];
     const list = Array.isArray(args) ? args : [];
     const result = await this.#forFiles(this.#callConfined)(
@@ -158,7 +160,7 @@ export class HostTemplates {
   };
 
   async #render(
-    request: RenderRequest,
+    request: PrefetchedRender,
     text: string,
     file: string,
     own: Pick<RenderContext, 'call'> & Partial<RenderContext>,
@@ -207,7 +209,7 @@ export class HostTemplates {
     return finished;
   };
 
-  #toldHost(error: unknown, request: RenderRequest, file: string): unknown {
+  #toldHost(error: unknown, request: PrefetchedRender, file: string): unknown {
     if (!(error instanceof TsaltError) || error.at === undefined) return error;
     const { code, kind, message, at } = error;
     const own = request.text === undefined ? request.source : file;
@@ -241,7 +243,10 @@ const limitsForHosts = {
   depth: 50,
 };
 
-const shownAt = ({ code, message, kind, hint, excerpt }: TsaltError, at: Place): TsaltError =>
+const shownAt = (
+  { code, message, kind, hint, excerpt }: TsaltError,
+  at: SourceLocation,
+): TsaltError =>
   new TsaltError(code, message, {
     kind,
     hint,

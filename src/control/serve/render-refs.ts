@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import { pyStr } from '../../data/python/python-text.ts';
 import type { Ranges } from '../../data/taint.ts';
-import { missing, traverse } from '../../data/values/traverse.ts';
+import { noValue, traverse } from '../../data/values/traverse.ts';
 import type { Dict } from '../../data/values/value.ts';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import { parseSaltUrl } from '../../fileserver/url.ts';
@@ -10,11 +10,11 @@ import { TsaltError } from '../../protocol/error.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { ModuleMeta } from '../../protocol/meta.ts';
 import { isPlainDict, type PlainDict, plainText } from '../../protocol/plain.ts';
-import type { RenderRequest } from '../../protocol/prefetch.ts';
+import type { PrefetchedRender } from '../../protocol/prefetch.ts';
 import { isElsewhere, renderIdentity, sourcesIn } from '../../protocol/render-identity.ts';
-import { mergeDicts } from '../../protocol/whole-floats.ts';
+import { mergeWholeFloats } from '../../protocol/whole-floats.ts';
 import { readable } from '../../transport/faults.ts';
-import { type Call, callsOf, namedArguments } from '../prepare/calls-in-chunk.ts';
+import { callsOf, type ModuleCall, namedArguments } from '../prepare/calls-in-chunk.ts';
 
 /**
  * A text of the job's own may use all that templates have. One that came from the host is
@@ -24,7 +24,7 @@ export type TemplateTrust = 'job' | 'confined';
 
 /** One template that the run compiled: its engine, source and variables stay on the control node. */
 type Entry = {
-  readonly request: RenderRequest;
+  readonly request: PrefetchedRender;
   /** Hashes of the texts that the job holds for it (`contents`), where no host had a part in them. */
   readonly texts: ReadonlySet<string>;
   /** The host brings the text: from its disk, the web, or its grains. */
@@ -103,7 +103,7 @@ export class RenderRefs {
   }
 
   /** Adds the templates of a call: of the job's own function, or by a state (`module.run`). */
-  addCall(call: Call, modules: readonly ModuleMeta[], state: string, saltenv: string): void {
+  addCall(call: ModuleCall, modules: readonly ModuleMeta[], state: string, saltenv: string): void {
     const bound = namedArguments(call, modules);
     if (!bound) return;
     const { named, extra } = bound;
@@ -113,7 +113,7 @@ export class RenderRefs {
     const context = isPlainDict(named.context) ? named.context : {};
     const variables = isTemplate
       ? { ...extra, ...context }
-      : mergeDicts(isPlainDict(named.defaults) ? named.defaults : {}, context);
+      : mergeWholeFloats(isPlainDict(named.defaults) ? named.defaults : {}, context);
     const env = typeof named.saltenv === 'string' ? named.saltenv : saltenv;
     for (const source of Object.values(named)) {
       if (typeof source !== 'string' || source === '') continue;
@@ -144,14 +144,14 @@ export class RenderRefs {
     key: string,
     { text, accumulator }: Added,
     roots: FileRoots,
-  ): { request: RenderRequest; trust?: TemplateTrust } | undefined {
+  ): { request: PrefetchedRender; trust?: TemplateTrust } | undefined {
     const entry = this.#entries.get(key) ?? this.#inFolders(key, roots);
     if (!entry) return undefined;
     const { template, context } = entry.request;
     if (accumulator !== undefined && !this.#isCollected(accumulator, context)) return undefined;
     const request = {
       ...entry.request,
-      context: accumulator === undefined ? context : mergeDicts(context, { accumulator }),
+      context: accumulator === undefined ? context : mergeWholeFloats(context, { accumulator }),
       ...(text === undefined ? {} : { text }),
     };
     const isKnown = text === undefined ? entry.isInRoots : entry.texts.has(textHash(text));
@@ -205,7 +205,7 @@ const mostCollected = 50_000;
 /** The engines that run no code of their own: they may render what a host brings. */
 export const sandboxed: readonly string[] = ['jinja', 'liquid'];
 
-const renderKey = (request: RenderRequest, state: string): string =>
+const renderKey = (request: PrefetchedRender, state: string): string =>
   createHash('sha256').update(renderIdentity(request, state)).digest('hex');
 
 const textHash = (text: string): string =>
@@ -234,7 +234,7 @@ const rendersSources = new Set(['append', 'prepend', 'blockreplace']);
 
 /** `defaults` and `context` of a chunk, as states lay them over each other. */
 const variablesOf = ({ defaults, context }: LowChunk): PlainDict =>
-  mergeDicts(
+  mergeWholeFloats(
     isPlainDict(defaults) ? defaults : undefined,
     isPlainDict(context) ? context : undefined,
   );
@@ -265,7 +265,7 @@ const contentsFromPillar = (
   const between = typeof contents_delimiter === 'string' ? contents_delimiter : ':';
   const lines = [contents_pillar].flat().flatMap(key => {
     const value = traverse(pillar, plainText(key), between);
-    return value === missing ? [] : [value].flat().map(pyStr);
+    return value === noValue ? [] : [value].flat().map(pyStr);
   });
   return [lines.join('\n')];
 };

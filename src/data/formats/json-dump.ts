@@ -46,11 +46,11 @@ const write = (data: Data, options: JsonDumpOptions, depth: number): string => {
 
 const entries = (dict: Dict, sorted: boolean): [DataKey, Data][] =>
   sorted
-    ? [...dict].sort(([left], [right]) => compareText(keyName(left), keyName(right)))
+    ? [...dict].sort(([left], [right]) => compareKeys(keyName(left), keyName(right)))
     : [...dict];
 
 /** Order by code point, as Python compares text. */
-export const compareText = (left: string, right: string): number => {
+export const compareKeys = (left: string, right: string): number => {
   if (left === right) return 0;
   const a = Array.from(left);
   const b = Array.from(right);

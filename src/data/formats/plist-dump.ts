@@ -1,6 +1,6 @@
 import { floatText } from '../python/float-text.ts';
 import { type Data, Float, isDict } from '../values/value.ts';
-import { compareText } from './json-dump.ts';
+import { compareKeys } from './json-dump.ts';
 
 /** A value as an XML property list, in the layout of Python's `plistlib`: keys sorted, tabs. */
 export const dumpPlist = (data: Data): string =>
@@ -24,7 +24,7 @@ const lines = (value: Data): string[] => {
       ? ['<array/>']
       : ['<array>', ...indented(value.flatMap(lines)), '</array>'];
   if (isDict(value)) {
-    const pairs = [...value].sort(([a], [b]) => compareText(String(a), String(b)));
+    const pairs = [...value].sort(([a], [b]) => compareKeys(String(a), String(b)));
     const items = pairs.flatMap(([key, item]) => [
       `<key>${escaped(String(key))}</key>`,
       ...lines(item),

@@ -1,7 +1,7 @@
 import { floatText } from '../python/float-text.ts';
 import { isOrdered } from '../values/ordered.ts';
 import { type Data, type DataKey, type Dict, Float } from '../values/value.ts';
-import { compareText } from './json-dump.ts';
+import { compareKeys } from './json-dump.ts';
 import { type Analysis, analyse, type Escapes } from './yaml-scalar.ts';
 import { YamlWriter } from './yaml-writer.ts';
 
@@ -205,7 +205,7 @@ class Dumper {
     const entries = [...dict];
     if (!this.#sort || (this.#sort === 'plain' && isOrdered(dict))) return entries;
     if (entries.every(([key]) => typeof key === 'string'))
-      return entries.sort(([a], [b]) => compareText(a as string, b as string));
+      return entries.sort(([a], [b]) => compareKeys(a as string, b as string));
     if (entries.every(([key]) => isNumber(key)))
       return entries.sort(([a], [b]) => Number(a) - Number(b));
     return entries;

@@ -1,4 +1,4 @@
-import type { Param, Signature } from '../../protocol/meta.ts';
+import type { FunctionSignature, Param } from '../../protocol/meta.ts';
 import { setOwn } from '../../protocol/plain.ts';
 import { nearest } from '../nearest.ts';
 import { checkType } from './check-type.ts';
@@ -13,7 +13,7 @@ type BindProblems = {
   readonly wrong: readonly { readonly name: string; readonly message: string }[];
 };
 
-export type Bound =
+export type BindResult =
   /** `values` is how the function is to be called: positional, options, rest. */
   | { readonly ok: true; readonly values: readonly unknown[] }
   /** `message` is one sentence for the user, nearest names included. */
@@ -28,12 +28,12 @@ type Keywords = Readonly<Record<string, unknown>>;
  * any connection is made, the host before every call.
  * @param fun the function's name, for messages
  */
-export const bind = (
+export const bindArguments = (
   fun: string,
-  signature: Signature,
+  signature: FunctionSignature,
   args: readonly unknown[],
   kwargs: Keywords,
-): Bound => {
+): BindResult => {
   const slots = [...signature.positional, ...(signature.keywords ?? [])];
   const given = new Map<string, unknown>();
   const wrong: { name: string; message: string }[] = [];
@@ -66,7 +66,7 @@ export const bind = (
 };
 
 /** `args: [a, b]` beside `path: /etc/motd`: what the others have no name for, as a list. */
-const isRest = ({ rest, anyKeyword }: Signature, name: string): boolean =>
+const isRest = ({ rest, anyKeyword }: FunctionSignature, name: string): boolean =>
   rest?.name === name && anyKeyword !== true;
 
 const accept = (
@@ -93,7 +93,10 @@ const accept = (
  *
  * @param given arguments by name; those that the function does not declare are passed over
  */
-export const wrongTypes = (signature: Signature, given: Keywords): BindProblems['wrong'] => {
+export const wrongTypes = (
+  signature: FunctionSignature,
+  given: Keywords,
+): BindProblems['wrong'] => {
   const wrong: { name: string; message: string }[] = [];
   for (const param of [...signature.positional, ...(signature.keywords ?? [])])
     if (Object.hasOwn(given, param.name)) accept(param, given[param.name], wrong);
@@ -109,7 +112,7 @@ const show = (value: unknown): string => {
 };
 
 const lay = (
-  signature: Signature,
+  signature: FunctionSignature,
   values: ReadonlyMap<string, unknown>,
   others: readonly (readonly [string, unknown])[],
   rest: readonly unknown[],
@@ -127,7 +130,7 @@ const lay = (
 
 const explain = (
   fun: string,
-  signature: Signature,
+  signature: FunctionSignature,
   count: number,
   problems: BindProblems,
 ): string | undefined => {
@@ -161,7 +164,7 @@ const quoted = (names: readonly string[]): string => {
 };
 
 /** ` (did you mean 'x'?)` for unknown keywords, or nothing when no parameter is near. */
-export const nearestHint = (signature: Signature, unknown: readonly string[]): string => {
+export const nearestHint = (signature: FunctionSignature, unknown: readonly string[]): string => {
   const known = [...signature.positional, ...(signature.keywords ?? [])].map(({ name }) => name);
   const found = unknown.flatMap(name => nearest(name, known) ?? []);
   return found.length > 0 ? ` (did you mean ${quoted([...new Set(found)])}?)` : '';

@@ -1,9 +1,9 @@
 import type {
   FunctionMeta,
+  FunctionSignature,
   ModuleKind,
   ModuleMeta,
   Param,
-  Signature,
 } from '../../protocol/meta.ts';
 import type { Plain, PlainDict } from '../../protocol/plain.ts';
 import { fnmatch } from '../python/glob.ts';
@@ -61,7 +61,7 @@ export const argspecs = (
 };
 
 /** `args`, `defaults` (of the last ones), `varargs` and `kwargs`, as Python's inspect has them. */
-const argspec = ({ positional, keywords = [], rest, anyKeyword }: Signature): PlainDict => {
+const argspec = ({ positional, keywords = [], rest, anyKeyword }: FunctionSignature): PlainDict => {
   const params = [...positional, ...keywords];
   const ordered = [
     ...params.filter(({ optional }) => !optional),

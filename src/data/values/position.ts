@@ -1,21 +1,21 @@
-import type { Place } from '../../protocol/error.ts';
+import type { SourceLocation } from '../../protocol/error.ts';
 import { excerptOf } from '../excerpt.ts';
 import { copyTaintMarks } from '../taint-marks.ts';
 import { stamp } from './stamp.ts';
 
 /** Line and column, both 1-based, in the text that was parsed. */
-export type Position = { readonly line: number; readonly column: number };
+export type TextPosition = { readonly line: number; readonly column: number };
 
-const texts = new WeakMap<Place, string>();
+const texts = new WeakMap<SourceLocation, string>();
 
 /** Remembers the text of a place's file, to show the lines around it. */
-export const withText = (place: Place, text: string): Place => {
+export const withText = (place: SourceLocation, text: string): SourceLocation => {
   texts.set(place, text);
   return place;
 };
 
 /** The lines around a place whose text is known. */
-export const excerptAt = (place: Place, around: number): string | undefined => {
+export const excerptAt = (place: SourceLocation, around: number): string | undefined => {
   const text = texts.get(place);
   return text === undefined || place.line === undefined
     ? undefined
@@ -23,14 +23,14 @@ export const excerptAt = (place: Place, around: number): string | undefined => {
 };
 
 /** Leads from a position in a rendered text to the place in the template that it came from. */
-export type Trace = (position: Position) => Place;
+export type Trace = (position: TextPosition) => SourceLocation;
 
 /**
  * Where a node and what is in it stand in a text, as offsets: few of them are ever asked for,
  * and only then is it worth to count lines.
  */
-export class Places {
-  readonly #locate: (offset: number) => Position;
+export class NodePositions {
+  readonly #locate: (offset: number) => TextPosition;
   readonly #at: number;
   readonly #offsets: readonly number[];
   readonly #keys: readonly unknown[] | undefined;
@@ -41,7 +41,7 @@ export class Places {
    * @param offsets those of a sequence's items, or of the keys; negative where there is none.
    */
   constructor(
-    locate: (offset: number) => Position,
+    locate: (offset: number) => TextPosition,
     at: number,
     offsets: readonly number[],
     keys?: readonly unknown[],
@@ -52,11 +52,11 @@ export class Places {
     this.#keys = keys;
   }
 
-  get node(): Position {
+  get node(): TextPosition {
     return this.#locate(this.#at);
   }
 
-  of(key: unknown): Position | undefined {
+  of(key: unknown): TextPosition | undefined {
     const offset = this.#offsets[this.#indexOf(key) ?? -1] ?? -1;
     return offset < 0 ? undefined : this.#locate(offset);
   }
@@ -71,16 +71,16 @@ export class Places {
 
 const fewKeys = 8;
 
-const places = stamp<Places>();
+const places = stamp<NodePositions>();
 
 /** Remembers where a mapping or sequence was written. */
 export const setPlaces = places.put;
 
 /** Where a key of a mapping or an item of a sequence was written, when the loader knows. */
-export const keyPosition = (node: object, key: unknown): Position | undefined =>
+export const keyPosition = (node: object, key: unknown): TextPosition | undefined =>
   places.of(node)?.of(key);
 
-export const nodePosition = (node: unknown): Position | undefined =>
+export const nodePosition = (node: unknown): TextPosition | undefined =>
   typeof node === 'object' && node !== null ? places.of(node)?.node : undefined;
 
 /** Copies the positions and the taint of a node to its copy. */

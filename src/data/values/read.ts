@@ -1,24 +1,27 @@
-import { type Place, TsaltError } from '../../protocol/error.ts';
+import { type SourceLocation, TsaltError } from '../../protocol/error.ts';
 import type { Plain, PlainDict } from '../../protocol/plain.ts';
 import { keyPosition } from './position.ts';
 import { type Data, type Dict, Float, isDict, toPlain, toPlainDict } from './value.ts';
 
 /** An expected kind of value: its name for the user, and a reader that returns `undefined` on mismatch. */
-export type Kind<T> = { readonly expected: string; readonly read: (value: Data) => T | undefined };
+export type ValueKind<T> = {
+  readonly expected: string;
+  readonly read: (value: Data) => T | undefined;
+};
 
-export const text: Kind<string> = {
+export const textKind: ValueKind<string> = {
   expected: 'text',
   read: value =>
     typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined,
 };
 
-export const flag: Kind<boolean> = {
+export const flag: ValueKind<boolean> = {
   expected: 'true or false',
   read: value => (typeof value === 'boolean' ? value : undefined),
 };
 
 /** A whole number in a range. */
-export const whole = (least: number, most = Number.MAX_SAFE_INTEGER): Kind<number> => ({
+export const whole = (least: number, most = Number.MAX_SAFE_INTEGER): ValueKind<number> => ({
   expected:
     most === Number.MAX_SAFE_INTEGER
       ? `a whole number, at least ${least}`
@@ -30,7 +33,7 @@ export const whole = (least: number, most = Number.MAX_SAFE_INTEGER): Kind<numbe
 });
 
 /** Seconds, fractions allowed. */
-export const seconds: Kind<number> = {
+export const seconds: ValueKind<number> = {
   expected: 'a number of seconds above 0',
   read: value => {
     const number = value instanceof Float ? value.value : value;
@@ -39,7 +42,7 @@ export const seconds: Kind<number> = {
 };
 
 /** Texts: a list, or one text with commas. */
-export const texts: Kind<readonly string[]> = {
+export const textsKind: ValueKind<readonly string[]> = {
   expected: 'a list of texts',
   read: value => {
     if (typeof value === 'string')
@@ -56,28 +59,28 @@ export const texts: Kind<readonly string[]> = {
 const showScalar = (value: Data): string =>
   value === true ? 'True' : value === false ? 'False' : value === null ? 'None' : String(value);
 
-export const mapping: Kind<PlainDict> = {
+export const mapping: ValueKind<PlainDict> = {
   expected: 'a mapping',
   read: value => (value === null ? {} : isDict(value) ? toPlainDict(value) : undefined),
 };
 
-export const dict: Kind<Dict> = {
+export const dict: ValueKind<Dict> = {
   expected: 'a mapping',
   read: value => (value === null ? new Map() : isDict(value) ? value : undefined),
 };
 
-export const list: Kind<readonly Plain[]> = {
+export const list: ValueKind<readonly Plain[]> = {
   expected: 'a list',
   read: value => (Array.isArray(value) ? value.map(toPlain) : undefined),
 };
 
-export const oneOf = <T extends string>(...names: readonly T[]): Kind<T> => ({
+export const oneOf = <T extends string>(...names: readonly T[]): ValueKind<T> => ({
   expected: `one of ${names.join(', ')}`,
   read: value => names.find(name => name === value),
 });
 
 /** Where a key of a mapping was written. */
-export const placeOf = (file: string, node: object, key: unknown): Place => ({
+export const keyLocation = (file: string, node: object, key: unknown): SourceLocation => ({
   file,
   ...keyPosition(node, key),
 });
@@ -86,7 +89,7 @@ export const placeOf = (file: string, node: object, key: unknown): Place => ({
 export const readKey = <T>(
   source: { readonly file: string; readonly dict: Dict; readonly code: string },
   key: string,
-  kind: Kind<T>,
+  kind: ValueKind<T>,
 ): T | undefined => {
   const value = source.dict.get(key);
   if (value === undefined) return undefined;
@@ -94,13 +97,13 @@ export const readKey = <T>(
   if (read !== undefined) return read;
   throw new TsaltError(
     `${source.code}-value`,
-    `The value of '${key}' must be ${kind.expected}, not ${describe(value)}.`,
-    { at: placeOf(source.file, source.dict, key) },
+    `The value of '${key}' must be ${kind.expected}, not ${describeValue(value)}.`,
+    { at: keyLocation(source.file, source.dict, key) },
   );
 };
 
 /** A value in a message, by kind only where it could be a secret or long. */
-export const describe = (value: Data): string => {
+export const describeValue = (value: Data): string => {
   if (value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';
   if (isDict(value)) return 'a mapping';

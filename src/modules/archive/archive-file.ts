@@ -3,7 +3,7 @@ import { dirname, join, normalize, sep } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { messageOf } from '../../protocol/error.ts';
-import { writeAll } from '../_shared/files/atomic-write.ts';
+import { writeBytes } from '../_shared/files/atomic-write.ts';
 import {
   chmodSync,
   closeSync,
@@ -179,7 +179,7 @@ const place = async (item: Item, root: string, keepModes: boolean): Promise<void
     mode === undefined ? 0o666 : mode & 0o600,
   );
   try {
-    for await (const part of item.body()) writeAll(fd, part);
+    for await (const part of item.body()) writeBytes(fd, part);
   } catch (error) {
     // Removes a partial file, which the next run would take for the complete one.
     rmSync(path, { force: true });

@@ -1,5 +1,5 @@
 import { globTest } from '../../data/python/glob.ts';
-import { splitWords } from '../_shared/text/words.ts';
+import { splitCommandWords } from '../_shared/text/words.ts';
 import { SaltInvocationError } from '../api.ts';
 
 /** The options of tar or unzip that apply to an archive unpacked without these programs. */
@@ -25,7 +25,7 @@ const needlessLong =
  * @throws SaltInvocationError for any other option, naming it
  */
 export const archiveOptions = (text: string | null, format: 'tar' | 'zip'): ArchiveOptions => {
-  const words = splitWords(text ?? '');
+  const words = splitCommandWords(text ?? '');
   const excluded: string[] = [];
   const members: string[] = [];
   let strip = 0;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import {
-  type Account,
+  type AccountName,
   applyPerms,
   permDifferences,
   readPerms,
@@ -20,7 +20,7 @@ const isWrong = (dir: string, { path, kind }: Member): boolean => {
   return !isFile(full) || there.isSymbolicLink();
 };
 
-type Owners = { user: Account; group: Account };
+type Owners = { user: AccountName; group: AccountName };
 
 /**
  * Returns the paths with a wrong owner: the archive's top-level names, or `only`, and everything

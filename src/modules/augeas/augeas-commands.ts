@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { splitWords } from '../_shared/text/words.ts';
+import { splitCommandWords } from '../_shared/text/words.ts';
 import type { AugeasCommand } from './augtool.ts';
 
 /** The augeas command and the number of arguments for each of Salt's commands. */
@@ -38,7 +38,7 @@ export const readAugeasCommand = (line: string): ReadCommand => {
 
 const wordsOf = (arg: string): string[] | undefined => {
   try {
-    return splitWords(arg);
+    return splitCommandWords(arg);
   } catch {
     return undefined;
   }

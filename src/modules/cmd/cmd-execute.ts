@@ -2,8 +2,8 @@ import { readAccounts } from '../_shared/commands/accounts.ts';
 import { type CommandResult, runCommand } from '../_shared/commands/run-command.ts';
 import { isExecutable } from '../_shared/files/file-paths.ts';
 import { toList } from '../_shared/states/values.ts';
-import { pyStr } from '../_shared/text/python-text.ts';
-import { splitWords } from '../_shared/text/words.ts';
+import { plainStr } from '../_shared/text/python-text.ts';
+import { splitCommandWords } from '../_shared/text/words.ts';
 import {
   __context__,
   __grains__,
@@ -12,10 +12,10 @@ import {
   SaltInvocationError,
 } from '../api.ts';
 import {
+  type CommandRunOptions,
   environment,
   folderFor,
-  type RunOptions,
-  type RunResult,
+  type RunAllResult,
   stdinOf,
   successCodes,
   umaskOf,
@@ -32,8 +32,8 @@ const levels = ['trace', 'debug', 'info', 'warning', 'error', 'critical'] as con
 /** Runs a command by the rules that all functions here share. */
 export const execute = async (
   cmd: string | string[],
-  options: RunOptions,
-): Promise<RunResult & { merged: string }> => {
+  options: CommandRunOptions,
+): Promise<RunAllResult & { merged: string }> => {
   refuseOthers(options);
   const runas = options.runas ?? (__context__.runas as string | undefined) ?? undefined;
   const cwd = await folderFor(options.cwd ?? undefined, runas);
@@ -125,12 +125,12 @@ const report = ({ shown, program, retcode, stdout, stderr, ignored, level }: Rep
 
 /** Returns a command's program without its arguments; that of a longer shell text is not guessed. */
 const programOf = (cmd: string | string[]): string => {
-  if (Array.isArray(cmd)) return pyStr(cmd[0]);
+  if (Array.isArray(cmd)) return plainStr(cmd[0]);
   const [first = ''] = String(cmd).trim().split(/\s/, 1);
   return /^[\w./+-]+$/.test(first) ? first : 'a shell command';
 };
 
-const refuseOthers = (options: RunOptions): void => {
+const refuseOthers = (options: CommandRunOptions): void => {
   if (options.template)
     throw new SaltInvocationError(
       'The argument "template" of cmd functions is not supported: commands of an SLS are rendered with it on the control node. cmd.script renders scripts.',
@@ -156,7 +156,7 @@ const refuseOthers = (options: RunOptions): void => {
 
 const toCommand = (
   cmd: string | string[],
-  { shell: own, python_shell }: RunOptions,
+  { shell: own, python_shell }: CommandRunOptions,
 ): readonly [string, ...string[]] => {
   const program = own ?? defaultShell();
   const inShell = typeof cmd === 'string' && python_shell !== false;
@@ -165,8 +165,8 @@ const toCommand = (
   const words = inShell
     ? [program, '-c', cmd]
     : Array.isArray(cmd)
-      ? cmd.map(word => pyStr(word))
-      : splitWords(String(cmd));
+      ? cmd.map(word => plainStr(word))
+      : splitCommandWords(String(cmd));
   const [first, ...rest] = words;
   if (first === undefined) throw new SaltInvocationError('There is no command to run.');
   return [first, ...rest];

@@ -3,11 +3,11 @@ import { isAbsolute } from 'node:path';
 import { readAccounts } from '../_shared/commands/accounts.ts';
 import { stat } from '../_shared/safe-fs/promises.ts';
 import { repackDictList, toList } from '../_shared/states/values.ts';
-import { pyStr } from '../_shared/text/python-text.ts';
+import { plainStr } from '../_shared/text/python-text.ts';
 import { CommandExecutionError, type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 
 /** Keyword arguments of every function that runs a command. */
-export type RunOptions = {
+export type CommandRunOptions = {
   /** the folder to run in; the home of the account by default */
   cwd?: string | null;
   /** text for its standard input */
@@ -70,7 +70,7 @@ export type RunOptions = {
 };
 
 /** The result of `run_all`. */
-export type RunResult = { pid: number; retcode: number; stdout: string; stderr: string };
+export type RunAllResult = { pid: number; retcode: number; stdout: string; stderr: string };
 
 /**
  * Returns the folder to run in. Salt's default is the account's home, or / if that cannot be
@@ -121,14 +121,14 @@ const localeVariables = [
  * its own.
  */
 export const environment = (
-  options: RunOptions,
+  options: CommandRunOptions,
   login: Readonly<Record<string, string>> = {},
 ): Record<string, string | undefined> => {
   const env: Record<string, string | undefined> = {};
   if (options.reset_system_locale !== false) for (const name of localeVariables) env[name] = 'C';
   Object.assign(env, login);
   for (const [name, value] of Object.entries(repackDictList(options.env)))
-    env[name] = value === null ? '' : pyStr(value);
+    env[name] = value === null ? '' : plainStr(value);
   if (options.prepend_path)
     env.PATH = `${options.prepend_path}:${env.PATH ?? process.env.PATH ?? ''}`;
   if (env.NOTIFY_SOCKET === undefined) env.NOTIFY_SOCKET = undefined;
@@ -143,7 +143,7 @@ export const umaskOf = (umask: string | number | null | undefined): number | und
   return Number.parseInt(digits, 8);
 };
 
-export const stdinOf = ({ stdin, stdin_raw_newlines }: RunOptions): string | undefined => {
+export const stdinOf = ({ stdin, stdin_raw_newlines }: CommandRunOptions): string | undefined => {
   if (stdin === null || stdin === undefined) return undefined;
   return stdin_raw_newlines ? String(stdin) : String(stdin).replaceAll('\\n', '\n');
 };

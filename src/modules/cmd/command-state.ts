@@ -1,8 +1,8 @@
 import { isPlainDict } from '../../protocol/plain.ts';
 import { statSync } from '../_shared/safe-fs/fs.ts';
 import { failed } from '../_shared/states/returns.ts';
-import { pyStr } from '../_shared/text/python-text.ts';
-import { splitWords } from '../_shared/text/words.ts';
+import { plainStr } from '../_shared/text/python-text.ts';
+import { splitCommandWords } from '../_shared/text/words.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 
 /** The arguments that all states which run a command accept. */
@@ -113,15 +113,15 @@ const readStateful = (state: StateReturn): StateReturn => {
     return {
       ...state,
       result: false,
-      comment: `Failed parsing boolean value: ${pyStr(data.changed)}`,
+      comment: `Failed parsing boolean value: ${plainStr(data.changed)}`,
     };
-  if (!changed) return { ...state, changes: {}, comment: pyStr(comment) };
+  if (!changed) return { ...state, changes: {}, comment: plainStr(comment) };
   const all: PlainDict = { ...data };
   for (const [key, value] of Object.entries(outcome)) if (!(key in all)) all[key] = value;
   // Like Salt, drops the last line of the output, or one character of a single line.
   const shown = String(all.stdout ?? '');
   all.stdout = json ? '' : newline === -1 ? shown.slice(0, -1) : shown.slice(0, newline);
-  return { ...state, changes: all, comment: pyStr(comment) };
+  return { ...state, changes: all, comment: plainStr(comment) };
 };
 
 const parseJson = (text: string): Plain | undefined => {
@@ -134,7 +134,7 @@ const parseJson = (text: string): Plain | undefined => {
 
 const parseWords = (line: string): PlainDict | undefined => {
   try {
-    const pairs = splitWords(line).map(word => word.split('='));
+    const pairs = splitCommandWords(line).map(word => word.split('='));
     if (pairs.some(pair => pair.length !== 2)) return undefined;
     return Object.fromEntries(pairs as [string, string][]);
   } catch {
@@ -143,13 +143,13 @@ const parseWords = (line: string): PlainDict | undefined => {
 };
 
 const isTrue = (value: Plain): boolean | undefined => {
-  const text = pyStr(value).toLowerCase();
+  const text = plainStr(value).toLowerCase();
   if (['true', 'yes', '1'].includes(text)) return true;
   if (['false', 'no', '0'].includes(text)) return false;
   return undefined;
 };
 
-export const isFolder = (path: string): boolean => {
+export const isExistingFolder = (path: string): boolean => {
   try {
     return statSync(path).isDirectory();
   } catch {

@@ -1,5 +1,5 @@
 import { type CommandResult, runCommand } from '../_shared/commands/run-command.ts';
-import { pyStr } from '../_shared/text/python-text.ts';
+import { plainStr } from '../_shared/text/python-text.ts';
 import { CommandExecutionError, log, type Plain, SaltInvocationError } from '../api.ts';
 
 export const runLvm = (command: string, ...args: string[]): Promise<CommandResult> =>
@@ -64,13 +64,13 @@ export const lvmOptions = (
         `LVM has no option ${name} here. Known are ${[...valued, ...flags].join(', ')}.`,
       );
     if (value === null || value === undefined || value === '' || value === false) return [];
-    return flags.includes(name) ? [`--${name}`] : [`--${name}`, pyStr(value)];
+    return flags.includes(name) ? [`--${name}`] : [`--${name}`, plainStr(value)];
   });
 
 /** Converts a size in LVM's syntax to megabytes: `10G`, `512`, `2048S`, `1.5t`. */
 export const megabytes = (size: Plain): number => {
-  const match = /^(\d+(?:\.\d+)?)([smgtp]?)b?$/.exec(pyStr(size).toLowerCase());
-  if (!match) throw new SaltInvocationError(`Size ${pyStr(size)} is invalid.`);
+  const match = /^(\d+(?:\.\d+)?)([smgtp]?)b?$/.exec(plainStr(size).toLowerCase());
+  if (!match) throw new SaltInvocationError(`Size ${plainStr(size)} is invalid.`);
   const factors: Record<string, number> = {
     s: 1 / 2048,
     m: 1,

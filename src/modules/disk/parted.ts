@@ -75,5 +75,5 @@ export const runParted = (...words: string[]): Promise<CommandResult> =>
   runChecked(['parted', '-m', '-s', '--', ...words], { plainLocale: true });
 
 /** Runs a command and returns the lines that it printed. */
-export const linesOf = async (result: Promise<CommandResult>): Promise<string[]> =>
+export const partedLines = async (result: Promise<CommandResult>): Promise<string[]> =>
   (await result).stdout.split('\n').filter(line => line !== '');

@@ -1,7 +1,7 @@
 import type { PlainDict } from '../api.ts';
 
 /** Returns a response of the engine as a list. */
-export const asList = (answer: unknown): PlainDict[] =>
+export const listResponse = (answer: unknown): PlainDict[] =>
   Array.isArray(answer) ? (answer as PlainDict[]) : [];
 
 /** Formats a number of bytes like Salt: `12 bytes`, `1.5 MiB`. */

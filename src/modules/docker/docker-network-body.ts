@@ -1,5 +1,5 @@
 import { repackDictList } from '../_shared/states/values.ts';
-import { pyStr } from '../_shared/text/python-text.ts';
+import { plainStr } from '../_shared/text/python-text.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 
 /** The settings of a network, by Salt's names. */
@@ -64,10 +64,10 @@ const given = (key: string, value: PlainDict | undefined): PlainDict =>
   value ? { [key]: value } : {};
 
 const pool = (from: PlainDict): PlainDict => ({
-  ...(from.subnet ? { Subnet: pyStr(from.subnet) } : {}),
-  ...(from.gateway ? { Gateway: pyStr(from.gateway) } : {}),
+  ...(from.subnet ? { Subnet: plainStr(from.subnet) } : {}),
+  ...(from.gateway ? { Gateway: plainStr(from.gateway) } : {}),
   ...(from.iprange || from.ip_range
-    ? { IPRange: pyStr((from.iprange ?? from.ip_range) as Plain) }
+    ? { IPRange: plainStr((from.iprange ?? from.ip_range) as Plain) }
     : {}),
   ...given('AuxiliaryAddresses', textDict(from.aux_addresses ?? from.aux_address ?? null)),
 });
@@ -84,6 +84,6 @@ export const textDict = (value: Plain): PlainDict | undefined => {
     }),
   );
   for (const [key, item] of Object.entries(repackDictList(value)))
-    all[key] = item === null ? '' : typeof item === 'boolean' ? String(item) : pyStr(item);
+    all[key] = item === null ? '' : typeof item === 'boolean' ? String(item) : plainStr(item);
   return Object.keys(all).length > 0 ? all : undefined;
 };

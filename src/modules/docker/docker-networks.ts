@@ -1,6 +1,6 @@
 import { repackDictList, toList } from '../_shared/states/values.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
-import { many, one, pairs, type Reading, texts } from './docker-options.ts';
+import { listOption, many, type OptionReader, one, pairs } from './docker-options.ts';
 
 export type Networks = { readonly [name: string]: PlainDict };
 
@@ -26,9 +26,9 @@ export const connectWords = (settings: PlainDict): string[] =>
     return option[1](option[0], value);
   });
 
-const connections: Readonly<Record<string, readonly [string, Reading]>> = {
+const connections: Readonly<Record<string, readonly [string, OptionReader]>> = {
   aliases: ['alias', many],
-  driver_opt: ['driver-opt', texts],
+  driver_opt: ['driver-opt', listOption],
   ipv4_address: ['ip', one],
   ipv6_address: ['ip6', one],
   link_local_ips: ['link-local-ip', many],

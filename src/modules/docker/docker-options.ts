@@ -1,28 +1,29 @@
 import { createHash } from 'node:crypto';
 import { getOwn } from '../../protocol/plain.ts';
 import { repackDictList } from '../_shared/states/values.ts';
-import { pyStr } from '../_shared/text/python-text.ts';
+import { plainStr } from '../_shared/text/python-text.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 
-export type Reading = (flag: string, value: Plain) => string[];
+export type OptionReader = (flag: string, value: Plain) => string[];
 
 const list = (value: Plain): string[] =>
   Array.isArray(value)
-    ? value.map(item => pyStr(item))
+    ? value.map(item => plainStr(item))
     : typeof value === 'string'
       ? value.split(',').map(part => part.trim())
-      : [pyStr(value)];
+      : [plainStr(value)];
 
-export const one: Reading = (flag, value) => [`--${flag}=${pyStr(value)}`];
-export const many: Reading = (flag, value) => list(value).map(item => `--${flag}=${item}`);
-const yes: Reading = (flag, value) => (value === true || value === 'true' ? [`--${flag}`] : []);
+export const one: OptionReader = (flag, value) => [`--${flag}=${plainStr(value)}`];
+export const many: OptionReader = (flag, value) => list(value).map(item => `--${flag}=${item}`);
+const yes: OptionReader = (flag, value) =>
+  value === true || value === 'true' ? [`--${flag}`] : [];
 export const pairs =
-  (separator: string): Reading =>
+  (separator: string): OptionReader =>
   (flag, value) =>
     isPairs(value)
       ? Object.entries(repackDictList(value)).map(
           ([key, item]) =>
-            `--${flag}=${key}${isNone(item) && separator !== '=' ? '' : `${separator}${item === null ? '' : pyStr(item)}`}`,
+            `--${flag}=${key}${isNone(item) && separator !== '=' ? '' : `${separator}${item === null ? '' : plainStr(item)}`}`,
         )
       : many(flag, value);
 
@@ -34,45 +35,45 @@ const isPairs = (value: Plain): boolean =>
   (!Array.isArray(value) || value.every(item => typeof item === 'object'));
 
 /** A list of strings is used unchanged: a comma may be part of a value. */
-export const texts: Reading = (flag, value) =>
+export const listOption: OptionReader = (flag, value) =>
   isPairs(value)
     ? pairs('=')(flag, value)
-    : (Array.isArray(value) ? value : [value]).map(item => `--${flag}=${pyStr(item)}`);
+    : (Array.isArray(value) ? value : [value]).map(item => `--${flag}=${plainStr(item)}`);
 
 const isDict = (value: Plain): value is PlainDict =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** `{/srv: {bind: /data, mode: ro}}`, or texts. */
-const mounts: Reading = (flag, value) =>
+const mounts: OptionReader = (flag, value) =>
   isDict(value)
     ? Object.entries(value).map(([source, item]) => {
         const { bind, mode } = isDict(item) ? item : { bind: item };
-        return `--${flag}=${source}:${pyStr(bind ?? source)}${mode ? `:${pyStr(mode)}` : ''}`;
+        return `--${flag}=${source}:${plainStr(bind ?? source)}${mode ? `:${plainStr(mode)}` : ''}`;
       })
     : many(flag, value);
 
 /** The dict `{80: 8080}` has the container's port first, the string `8080:80` the host's. */
-const publish: Reading = (flag, value) =>
+const publish: OptionReader = (flag, value) =>
   isDict(value)
     ? Object.entries(value).flatMap(([port, item]) =>
         item === null
           ? [`--${flag}=${port}`]
-          : [item].flat().map(each => `--${flag}=${pyStr(each)}:${port}`),
+          : [item].flat().map(each => `--${flag}=${plainStr(each)}:${port}`),
       )
     : many(flag, value);
 
-const noNetwork: Reading = (_, value) => yes('', value).map(() => '--network=none');
+const noNetwork: OptionReader = (_, value) => yes('', value).map(() => '--network=none');
 
 /** Salt's arguments of a container: the flag of `docker create`, and how the value is converted. */
-const options: Readonly<Record<string, readonly [string, Reading]>> = {
+const options: Readonly<Record<string, readonly [string, OptionReader]>> = {
   binds: ['volume', mounts],
   volumes: ['volume', many],
   volumes_from: ['volumes-from', many],
   port_bindings: ['publish', publish],
   ports: ['expose', many],
   publish_all_ports: ['publish-all', yes],
-  environment: ['env', texts],
-  labels: ['label', texts],
+  environment: ['env', listOption],
+  labels: ['label', listOption],
   privileged: ['privileged', yes],
   tty: ['tty', yes],
   stdin_open: ['interactive', yes],
@@ -98,12 +99,12 @@ const options: Readonly<Record<string, readonly [string, Reading]>> = {
   extra_hosts: ['add-host', pairs(':')],
   links: ['link', pairs(':')],
   log_driver: ['log-driver', one],
-  log_opt: ['log-opt', texts],
+  log_opt: ['log-opt', listOption],
   ulimits: ['ulimit', many],
-  sysctls: ['sysctl', texts],
+  sysctls: ['sysctl', listOption],
   tmpfs: ['tmpfs', pairs(':')],
-  security_opt: ['security-opt', texts],
-  storage_opt: ['storage-opt', texts],
+  security_opt: ['security-opt', listOption],
+  storage_opt: ['storage-opt', listOption],
   group_add: ['group-add', many],
   pid_mode: ['pid', one],
   ipc_mode: ['ipc', one],
@@ -214,7 +215,7 @@ const words = (value: Plain | undefined): string[] =>
   value === null || value === undefined || value === ''
     ? []
     : Array.isArray(value)
-      ? value.map(item => pyStr(item))
+      ? value.map(item => plainStr(item))
       : (String(value).match(/(?:[^\s"']|"[^"]*"|'[^']*')+/g) ?? []).map(word =>
           word.replace(/"([^"]*)"|'([^']*)'/g, '$1$2'),
         );

@@ -1,4 +1,4 @@
-import { textOf } from '../_shared/files/file-content.ts';
+import { contentText } from '../_shared/files/file-content.ts';
 import { findSource } from '../_shared/sources/file-source.ts';
 import { salt } from '../_shared/states/call.ts';
 import { splitLines, textList } from '../_shared/text/python-text.ts';
@@ -42,7 +42,7 @@ export const addedText = async (
       source_hash: hash ?? null,
     });
     const content = await found.content();
-    chunks.push(textOf(content));
+    chunks.push(contentText(content));
     content.discard();
   }
   return chunks;

@@ -70,13 +70,13 @@ export const metaChanges = (path: string, wanted: WantedPerms): PlainDict => {
  * Paths that are not removed from a cleaned directory: single paths, and directories with all their
  * contents.
  */
-export type Kept = { readonly paths: readonly string[]; readonly trees: readonly string[] };
+export type KeptPaths = { readonly paths: readonly string[]; readonly trees: readonly string[] };
 
 /**
  * Returns the paths that required file states protect in a cleaned directory: for `file.recurse` the
  * paths it manages, for other states their path with all its contents.
  */
-export const keptByRequisites = async (require: unknown): Promise<Kept> => {
+export const keptByRequisites = async (require: unknown): Promise<KeptPaths> => {
   const paths: string[] = [];
   const trees: string[] = [];
   const { lowstate = [] } = getContext();
@@ -112,7 +112,7 @@ const keptByRecurse = async (low: LowChunk): Promise<string[]> => {
  */
 export const superfluous = (
   root: string,
-  keep: Kept,
+  keep: KeptPaths,
   excludePat: string | string[] | null | undefined,
 ): string[] => {
   const kept = new Set<string>([root]);

@@ -1,4 +1,4 @@
-import { writeAll, writeAtomic } from '../_shared/files/atomic-write.ts';
+import { writeAtomic, writeBytes } from '../_shared/files/atomic-write.ts';
 import { restoreContext } from '../_shared/files/selinux.ts';
 import {
   chownSync,
@@ -11,7 +11,7 @@ import {
   statSync,
   utimesSync,
 } from '../_shared/safe-fs/fs.ts';
-import { decode, isText } from '../_shared/text/text-diff.ts';
+import { decodeForDiff, isText } from '../_shared/text/text-diff.ts';
 import { SaltInvocationError } from '../api.ts';
 
 /** A file's text, and the encoding to write it back in. */
@@ -32,7 +32,7 @@ export const readOnlyText = (path: string): EditedText => {
 };
 
 const asText = (bytes: Buffer): EditedText => {
-  const text = decode(bytes);
+  const text = decodeForDiff(bytes);
   return { text, encoding: Buffer.byteLength(text) === bytes.length ? 'utf8' : 'latin1' };
 };
 
@@ -57,7 +57,7 @@ export const writeText = (
 const writeInPlace = (path: string, bytes: Buffer): void => {
   const fd = openSync(path, 'r+');
   try {
-    writeAll(fd, bytes);
+    writeBytes(fd, bytes);
     ftruncateSync(fd, bytes.length);
     fsyncSync(fd);
   } finally {

@@ -2,14 +2,14 @@ import { basename } from 'node:path';
 import { gidOf, uidOf } from '../_shared/files/owner-names.ts';
 import { readFileSync, type Stats } from '../_shared/safe-fs/fs.ts';
 import { pythonRegex } from '../_shared/text/python-regex.ts';
-import { decode } from '../_shared/text/text-diff.ts';
+import { decodeForDiff } from '../_shared/text/text-diff.ts';
 import { CommandExecutionError } from '../api.ts';
 import { type FileKind, typeOf } from './file-stats.ts';
 
 /** The criteria of `file.find`, like in Salt's utils/find.py. */
 
-export type Found = { readonly path: string; readonly stats: Stats };
-export type FindTest = (found: Found) => boolean;
+export type WalkedFile = { readonly path: string; readonly stats: Stats };
+export type FindTest = (found: WalkedFile) => boolean;
 
 const letters: Readonly<Record<FileKind, string>> = {
   dir: 'd',
@@ -25,7 +25,7 @@ const letters: Readonly<Record<FileKind, string>> = {
 export const fileLetter = (stats: Stats): string => letters[typeOf(stats)];
 
 /** Splits words separated by commas or spaces. */
-export const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
+export const splitList = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
 
 const ignoreCase = 2;
 
@@ -50,7 +50,7 @@ export const byPatternInAnyCase = (pattern: string): FindTest => byPattern(patte
 /** Matches a regular expression anywhere in the content of a regular file. */
 export const byContent = (pattern: string): FindTest => {
   const regex = compile(pattern, 0, pattern);
-  return ({ path, stats }) => stats.isFile() && regex.test(decode(readFileSync(path)));
+  return ({ path, stats }) => stats.isFile() && regex.test(decodeForDiff(readFileSync(path)));
 };
 
 const compile = (pattern: string, flags: number, shown: string): RegExp => {
@@ -85,7 +85,7 @@ const idsOf = (
   find: (name: string) => number | undefined,
 ): ReadonlySet<number> =>
   new Set(
-    wordsOf(names).map(name => {
+    splitList(names).map(name => {
       const id = /^\d+$/.test(name) ? Number(name) : find(name);
       if (id === undefined) throw new CommandExecutionError(`no such ${kind} "${name}"`);
       return id;

@@ -1,6 +1,6 @@
 import { pyItem, pyTypeAt } from '../_shared/text/python-text.ts';
 
-export type KeyValueOptions = {
+export type KeyValueArguments = {
   readonly values: Readonly<Record<string, unknown>>;
   readonly separator: string;
   readonly count: number;
@@ -21,7 +21,7 @@ export type KeyValueResult = {
 /** Applies `file.keyvalue` to the lines of a file; returns the lines and Salt's special kind of diff. */
 export const setKeyValues = (
   lines: readonly string[],
-  options: KeyValueOptions,
+  options: KeyValueArguments,
 ): KeyValueResult => {
   const left = new Map(Object.keys(options.values).map(key => [key, options.count]));
   const diff: string[] = [];
@@ -62,7 +62,7 @@ export const setKeyValues = (
 /** The edited line, and the Python type of the value it got. */
 type Edited = { readonly edited: string; readonly type?: string };
 
-const editLine = (line: string, options: KeyValueOptions, left: Map<string, number>): Edited => {
+const editLine = (line: string, options: KeyValueArguments, left: Map<string, number>): Edited => {
   const { values, separator, uncomment, keyIgnoreCase, valueIgnoreCase } = options;
   const bare = uncomment === null ? line.trimStart() : stripLead(line, uncomment);
   const wasComment = bare.length < line.length;

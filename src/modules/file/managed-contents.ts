@@ -1,5 +1,5 @@
 import { renderRequest } from '../../protocol/prefetch.ts';
-import { textOf } from '../_shared/files/file-content.ts';
+import { contentText } from '../_shared/files/file-content.ts';
 import { controlTemplate } from '../_shared/sources/control-files.ts';
 import { splitLines, textList } from '../_shared/text/python-text.ts';
 import { __salt__, type Plain, type PlainDict } from '../api.ts';
@@ -84,5 +84,5 @@ export const renderContents = async (
   },
 ): Promise<string> => {
   const file = await controlTemplate(renderRequest({ ...options, text }, options.saltenv));
-  return file ? textOf(await file.content()) : '';
+  return file ? contentText(await file.content()) : '';
 };

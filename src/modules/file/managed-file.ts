@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import type { Ownership } from '../_shared/files/atomic-write.ts';
 import {
-  type Account,
+  type AccountName,
   type Before,
   checkPerms,
   permDifferences,
@@ -9,8 +9,8 @@ import {
   type WantedPerms,
   withoutSetId,
 } from '../_shared/files/check-perms.ts';
-import { attributeChanges, attributesOf } from '../_shared/files/file-attributes.ts';
-import { type Content, contentOf } from '../_shared/files/file-content.ts';
+import { attributeChanges, lsattrFlags } from '../_shared/files/file-attributes.ts';
+import { contentOf, type FileContent } from '../_shared/files/file-content.ts';
 import { hashOf } from '../_shared/files/file-hash.ts';
 import { modeBits, modeText, normalizeMode } from '../_shared/files/file-mode.ts';
 import { isDir, isFile, isLink, statOf } from '../_shared/files/file-paths.ts';
@@ -50,7 +50,7 @@ export const plannedChanges = async (file: WantedFile): Promise<PlainDict> => {
   }
   Object.assign(changes, permDifferences(readPerms(name, follow), perms));
   if (perms.attrs) {
-    const { added, removed } = attributeChanges(attributesOf(name) ?? perms.attrs, perms.attrs);
+    const { added, removed } = attributeChanges(lsattrFlags(name) ?? perms.attrs, perms.attrs);
     if (added || removed) changes.attrs = perms.attrs;
   }
   return { ...changes, ...applySelinux(name, perms.selinux, true).changes };
@@ -123,7 +123,7 @@ const reportPerms = (
 };
 
 /** Returns the content to write; undefined if the file already contains it. */
-const newContent = async (file: WantedFile, target: string): Promise<Content | undefined> =>
+const newContent = async (file: WantedFile, target: string): Promise<FileContent | undefined> =>
   (await isCurrent(file, target)) ? undefined : wholeContent(file);
 
 const isCurrent = async ({ source, contents }: WantedFile, target: string): Promise<boolean> => {
@@ -137,7 +137,7 @@ const isCurrent = async ({ source, contents }: WantedFile, target: string): Prom
   return found?.size === contents.length && readFileSync(target).equals(contents);
 };
 
-const wholeContent = async ({ source, contents }: WantedFile): Promise<Content | undefined> =>
+const wholeContent = async ({ source, contents }: WantedFile): Promise<FileContent | undefined> =>
   source ? source.content() : contents && contentOf(contents);
 
 const largestDiff = 16 * 1024 * 1024;
@@ -154,7 +154,7 @@ const plannedDiff = async (file: WantedFile, target: string): Promise<string | u
   return diff;
 };
 
-const diffWith = (target: string, content: Content): string => {
+const diffWith = (target: string, content: FileContent): string => {
   if (isLarge(target, content.size)) return 'Replace large file';
   const size = statOf(target)?.size ?? 0;
   return contentDiff(size > 0 ? readFileSync(target) : Buffer.alloc(0), content.bytes());
@@ -174,7 +174,7 @@ const ownership = (perms: WantedPerms, before?: Before): Ownership => {
 };
 
 const idOf = (
-  account: Account,
+  account: AccountName,
   find: (name: string | number) => number | undefined,
 ): number | undefined =>
   account === null || account === undefined || account === '' ? undefined : find(account);

@@ -9,7 +9,7 @@ export type ReplaceOptions = {
 };
 
 /** Applies `file.replace` to a text. */
-export const replaceText = (
+export const replaceInFile = (
   text: string,
   pattern: string,
   repl: string,

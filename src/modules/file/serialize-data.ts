@@ -21,7 +21,7 @@ import {
 } from '../../data/values/value.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import { salt } from '../_shared/states/call.ts';
-import { pyStr } from '../_shared/text/python-text.ts';
+import { plainStr } from '../_shared/text/python-text.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 
 export type Serializer = {
@@ -91,7 +91,7 @@ const serializers: Readonly<Record<string, Serializer>> = {
   python: { options: [], write: data => salt('slsutil.serialize')('python', data) },
   configparser: {
     options: [],
-    write: data => attempt(() => dumpIni(toData(data), value => pyStr(toPlain(value)))),
+    write: data => attempt(() => dumpIni(toData(data), value => plainStr(toPlain(value)))),
     read: text => attempt(() => exact(parseIni(text))),
   },
   toml: {
@@ -107,7 +107,7 @@ const serializers: Readonly<Record<string, Serializer>> = {
     write: (data, { fmt = 'FMT_XML' }) => {
       if (fmt !== 'FMT_XML')
         throw new SaltInvocationError(
-          `serializer_opts fmt ${pyStr(fmt)} is not supported for plist; there is: FMT_XML`,
+          `serializer_opts fmt ${plainStr(fmt)} is not supported for plist; there is: FMT_XML`,
         );
       return Buffer.from(attempt(() => dumpPlist(toData(data))));
     },
@@ -117,7 +117,7 @@ const serializers: Readonly<Record<string, Serializer>> = {
     options: ['separator', 'quoting', 'line_ending'],
     write: (data, options) =>
       attempt(() =>
-        dumpKeyValues(toData(data), keyValueOptions(options), item => pyStr(toPlain(item))),
+        dumpKeyValues(toData(data), keyValueOptions(options), item => plainStr(toPlain(item))),
       ),
     readOptions: ['separator', 'quoting'],
     read: (text, options) => attempt(() => exact(parseKeyValues(text, keyValueOptions(options)))),

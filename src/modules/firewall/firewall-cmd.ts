@@ -21,10 +21,11 @@ export const zoneCmd = (
   firewallCmd(...(permanent ? ['--permanent'] : []), ...(zone ? [`--zone=${zone}`] : []), ...args);
 
 /** Splits a list that firewall-cmd prints into words. */
-export const wordsOf = (text: string): string[] => text.split(/\s+/).filter(word => word !== '');
+export const outputWords = (text: string): string[] =>
+  text.split(/\s+/).filter(word => word !== '');
 
 /** Splits a list that firewall-cmd prints into lines. */
-export const linesOf = (text: string): string[] =>
+export const outputLines = (text: string): string[] =>
   text.split('\n').filter(line => line.trim() !== '');
 
 /** Zones by name with their settings, each as a list of lines. */

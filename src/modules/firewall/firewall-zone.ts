@@ -4,7 +4,7 @@ import { salt } from '../_shared/states/call.ts';
 export type Item = string | { [field: string]: string };
 
 /** A kind of item in a zone, with the functions that list, add and remove it. */
-export type Kind = {
+export type ZoneItemKind = {
   readonly option:
     | 'block_icmp'
     | 'ports'
@@ -21,12 +21,12 @@ export type Kind = {
 };
 
 const plainKind = (
-  option: Kind['option'],
+  option: ZoneItemKind['option'],
   list: string,
   add: string,
   remove: string,
   { label = option as string, read = (text: string): Item => text } = {},
-): Kind => ({
+): ZoneItemKind => ({
   option,
   label,
   list,
@@ -67,7 +67,7 @@ const readRichRule = (text: string): Item =>
     .join(' ');
 
 /** The kinds of items in a zone, by the argument of `firewalld.present`. */
-export const kinds = {
+export const zoneItemKinds = {
   block_icmp: plainKind('block_icmp', 'list_icmp_block', 'block_icmp', 'allow_icmp', {
     label: 'icmp_types',
   }),
@@ -91,4 +91,4 @@ export const kinds = {
   rich_rules: plainKind('rich_rules', 'get_rich_rules', 'add_rich_rule', 'remove_rich_rule', {
     read: readRichRule,
   }),
-} satisfies Record<Kind['option'], Kind>;
+} satisfies Record<ZoneItemKind['option'], ZoneItemKind>;

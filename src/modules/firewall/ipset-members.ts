@@ -1,5 +1,5 @@
 import { parseAddress } from '../_shared/text/ip-address.ts';
-import { splitWords } from '../_shared/text/words.ts';
+import { splitCommandWords } from '../_shared/text/words.ts';
 
 /** An entry of a set: its element and its options (`timeout 30`, `comment "a b"`). */
 export type IpsetEntry = {
@@ -9,7 +9,7 @@ export type IpsetEntry = {
 
 /** Reads an entry as `ipset list` writes it and `ipset add` takes it. */
 export const parseEntry = (text: string): IpsetEntry => {
-  const [element = '', ...words] = splitWords(text);
+  const [element = '', ...words] = splitCommandWords(text);
   const options = new Map<string, string>();
   for (let at = 0; at < words.length; at += 1) {
     const name = words[at] ?? '';

@@ -1,6 +1,6 @@
 import { internalKeywords } from '../../protocol/state-keywords.ts';
 import { toList } from '../_shared/states/values.ts';
-import { pyStr } from '../_shared/text/python-text.ts';
+import { plainStr } from '../_shared/text/python-text.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 
 /** Options of the target, which follow `--jump` in the given order. */
@@ -56,7 +56,7 @@ export const ruleText = (given: PlainDict): string => {
   if (target !== undefined) rest.set('jump', target);
   put('-i', take('if'));
   put('-o', take('of'));
-  const isPolicy = pyStr(rest.get('match') ?? '') === 'policy';
+  const isPolicy = plainStr(rest.get('match') ?? '') === 'policy';
   const protocol = isPolicy ? take('protocol') : (take('proto') ?? take('protocol'));
   rest.delete('protocol');
   put('-p', protocol);
@@ -89,7 +89,7 @@ export const ruleText = (given: PlainDict): string => {
   const comment = take('comment');
   if (comment !== undefined) {
     once('-m comment');
-    parts.push(`--comment ${quoted(pyStr(comment))}`);
+    parts.push(`--comment ${quoted(plainStr(comment))}`);
   }
   // Without a value, it is the option of the extension `recent`.
   if (rest.get('set')) put('--match-set', take('set'));
@@ -97,7 +97,7 @@ export const ruleText = (given: PlainDict): string => {
     if (!rest.has(key)) return [];
     const value = take(key);
     if (value === null || value === '') return [`--${key}`];
-    const text = pyStr(value);
+    const text = plainStr(value);
     return [`--${key} ${/[\s"'\\]/.test(text) ? quoted(text) : text}`];
   });
   for (const [key, value] of rest) put(key.length === 1 ? `-${key}` : `--${key}`, value ?? '');
@@ -111,7 +111,7 @@ const listOf = (value: Plain | undefined): Plain[] =>
 const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;
 
 const readNegation = (value: Plain): { isNegated: boolean; text: string } => {
-  const text = value === null ? '' : pyStr(value);
+  const text = value === null ? '' : plainStr(value);
   if (!/^(?:!|not(?![a-z]))/.test(text)) return { isNegated: false, text };
   // The negation applies to the whole list: `!22,!80` means the same as `!22,80`.
   return { isNegated: true, text: text.replace(/(^|,)\s*(?:(?:!|not(?![a-z]))\s*)+/g, '$1') };

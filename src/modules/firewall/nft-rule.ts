@@ -1,6 +1,6 @@
 import { internalKeywords } from '../../protocol/state-keywords.ts';
 import { toList } from '../_shared/states/values.ts';
-import { pyStr } from '../_shared/text/python-text.ts';
+import { plainStr } from '../_shared/text/python-text.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 
 /** Arguments of the state, and arguments of iptables that nftables does not need. */
@@ -65,7 +65,7 @@ export const nftRuleText = (given: PlainDict, family: string): string => {
 };
 
 const textOf = (value: Plain): string =>
-  Array.isArray(value) ? toList(value).join(', ') : pyStr(value);
+  Array.isArray(value) ? toList(value).join(', ') : plainStr(value);
 
 const sorted = (ports: string | undefined): string | undefined =>
   ports === undefined

@@ -1,13 +1,13 @@
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
 import { failedAfter, saidByGit, sentences, upToDate } from './git-comments.ts';
-import type { Wanted } from './git-latest.ts';
+import type { DesiredCheckout } from './git-latest.ts';
 import { commitOf } from './git-local.ts';
 import type { Refs } from './git-remote-rev.ts';
 
 /** Makes the refs of a bare clone those of the remote. */
 export const updateBare = async (
   ret: StateReturn,
-  wanted: Wanted,
+  wanted: DesiredCheckout,
   refs: Refs,
 ): Promise<StateReturn> => {
   const { path, remote, user, login, force_fetch } = wanted;

@@ -4,11 +4,11 @@ import type { StateReturn } from '../api.ts';
 import { __salt__ } from '../api.ts';
 import { sentences, shortSha } from './git-comments.ts';
 import { commitOf, type Local, upstreamOf } from './git-local.ts';
-import type { Base, Login } from './git-options.ts';
+import type { Base, GitLogin } from './git-options.ts';
 import { isAt, type RemoteRev } from './git-remote-rev.ts';
 
 /** The arguments of git.latest that define the desired clone. */
-export type Wanted = {
+export type DesiredCheckout = {
   name: string;
   /** The URL that git stores, without a password. */
   url: string;
@@ -18,7 +18,7 @@ export type Wanted = {
   remote: string;
   user: string | null;
   /** The credentials and options for logging in. */
-  login: Base & Login;
+  login: Base & GitLogin;
   bare: boolean;
   mirror: boolean;
   depth: number | null;
@@ -37,7 +37,7 @@ export type Wanted = {
 };
 
 /** The plan for moving a clone to the desired revision; the same in test mode. */
-export type Plan = {
+export type CheckoutPlan = {
   readonly local: Local;
   readonly found: RemoteRev;
   readonly isThere: boolean;
@@ -56,10 +56,10 @@ export type Plan = {
 /** Plans the update, or returns the final result if nothing has to be done or nothing may be done. */
 export const planUpdate = async (
   ret: StateReturn,
-  wanted: Wanted,
+  wanted: DesiredCheckout,
   found: RemoteRev,
   local: Local,
-): Promise<Plan | StateReturn> => {
+): Promise<CheckoutPlan | StateReturn> => {
   const { path, user, branch, force_reset } = wanted;
   const changesBranch = branch !== null && branch !== local.branch;
   const isNewBranch = changesBranch && !local.branches.includes(branch);
@@ -91,7 +91,7 @@ export const staysBehind = ({ rev, place }: RemoteRev, { rev: head }: Local): st
 
 /** Whether the clone has the commit, and knows it by the name that is asked for. */
 const isFetched = async (
-  { path, user, remote, force_reset }: Wanted,
+  { path, user, remote, force_reset }: DesiredCheckout,
   { rev, sha, kind, upstream }: RemoteRev,
   { tags, remotes }: Local,
   baseRev: string | null,
@@ -128,8 +128,8 @@ export const isFastForward = async (
 /** Returns the failure if continuing would lose commits or changes. */
 export const refusal = (
   ret: StateReturn,
-  { rev, branch, defaultBranch }: Wanted,
-  { local, found, changesBranch, baseRev }: Omit<Plan, 'upstream'>,
+  { rev, branch, defaultBranch }: DesiredCheckout,
+  { local, found, changesBranch, baseRev }: Omit<CheckoutPlan, 'upstream'>,
   comments: readonly string[] = [],
 ): StateReturn => {
   const { isDirty } = local;
@@ -160,7 +160,7 @@ const otherBranch = (rev: string, local: string, remote: string | null): string 
 
 /** Returns the options of `git branch` that set the right upstream; null if it is already set. */
 export const tracking = (
-  wanted: Pick<Wanted, 'branch'>,
+  wanted: Pick<DesiredCheckout, 'branch'>,
   { upstream: wish }: RemoteRev,
   branches: readonly string[],
   upstream: string | false | null,
@@ -178,4 +178,4 @@ export const tracking = (
   };
 };
 
-export const shownName = ({ name }: Wanted): string => redact(name);
+export const shownRepository = ({ name }: DesiredCheckout): string => redact(name);

@@ -5,7 +5,7 @@ import { redact } from '../_shared/sources/url-login.ts';
 import { failed } from '../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
 import { failedAfter, saidByGit, sentences } from './git-comments.ts';
-import { shownName, tracking, type Wanted } from './git-latest.ts';
+import { type DesiredCheckout, shownRepository, tracking } from './git-latest.ts';
 import { commitOf, lookAtClone, upstreamOf } from './git-local.ts';
 import { isAt, type Refs, type RemoteRev } from './git-remote-rev.ts';
 import { plainWord } from './git-run.ts';
@@ -50,7 +50,7 @@ export const beforeClone = async (
 /** Clones, and brings the clone to the wanted revision. */
 export const cloneNew = async (
   ret: StateReturn,
-  wanted: Wanted,
+  wanted: DesiredCheckout,
   found: RemoteRev | undefined,
   refs: Refs,
 ): Promise<StateReturn> => {
@@ -66,9 +66,9 @@ export const cloneNew = async (
   } catch (error) {
     return failedAfter(ret, `Clone failed: ${saidByGit(error)}`);
   }
-  ret.changes.new = `${shownName(wanted)} => ${path}`;
+  ret.changes.new = `${shownRepository(wanted)} => ${path}`;
   comments.push(
-    `${shownName(wanted)} cloned to ${path}${mirror ? ' as mirror' : bare ? ' as bare repository' : ''}`,
+    `${shownRepository(wanted)} cloned to ${path}${mirror ? ' as mirror' : bare ? ' as bare repository' : ''}`,
   );
   try {
     const stopped = bare || !found ? undefined : await settle(ret, wanted, found, refs, comments);
@@ -84,7 +84,7 @@ export const cloneNew = async (
 /** Returns a result only if the state ends here. */
 const settle = async (
   ret: StateReturn,
-  wanted: Wanted,
+  wanted: DesiredCheckout,
   found: RemoteRev,
   refs: Refs,
   comments: string[],

@@ -1,5 +1,5 @@
 import { expandUser } from '../_shared/files/file-paths.ts';
-import { splitWords } from '../_shared/text/words.ts';
+import { splitCommandWords } from '../_shared/text/words.ts';
 import { CommandExecutionError } from '../api.ts';
 import { type GitOptions, loginTo } from './git-run.ts';
 
@@ -28,7 +28,7 @@ export type Opts = {
 };
 
 /** The options of functions that may have to log in to a remote. */
-export type Login = {
+export type GitLogin = {
   /** private key, or keys, to log in with: paths on the host, or `salt://` */
   identity?: string | string[] | null;
   /** name to log in with, over https */
@@ -40,13 +40,13 @@ export type Login = {
 };
 
 /** Splits options given as a string or a list into words. */
-export const wordsOf = (opts: string | string[] | undefined): string[] =>
-  Array.isArray(opts) ? opts.map(String) : splitWords(opts ?? '');
+export const gitOptionWords = (opts: string | string[] | undefined): string[] =>
+  Array.isArray(opts) ? opts.map(String) : splitCommandWords(opts ?? '');
 
 /** Returns the options for running git; `url` is the repository that it logs in to. */
 export const runOptions = (
   cwd: string | undefined,
-  given: Base & GitOpts & Login,
+  given: Base & GitOpts & GitLogin,
   url?: string,
 ): GitOptions => {
   const { user, identity, https_user, https_pass } = given;
@@ -54,7 +54,7 @@ export const runOptions = (
   return {
     cwd: cwd === undefined ? undefined : inHome(cwd, user),
     user,
-    before: wordsOf(given.git_opts),
+    before: gitOptionWords(given.git_opts),
     identity: [identity ?? []].flat(),
     saltenv: given.saltenv,
     ...(https_user || https_pass ? { login: loginTo(url ?? '', https_user, https_pass) } : {}),

@@ -2,13 +2,13 @@ import { getOwn } from '../../protocol/plain.ts';
 import { redact } from '../_shared/sources/url-login.ts';
 import type { StateReturn } from '../api.ts';
 import { sentences, shortSha, upToDate } from './git-comments.ts';
-import { type Plan, shownName, type Wanted } from './git-latest.ts';
+import { type CheckoutPlan, type DesiredCheckout, shownRepository } from './git-latest.ts';
 
 /** Returns the result of an update in test mode. */
 export const predictUpdate = (
   ret: StateReturn,
-  wanted: Wanted,
-  plan: Plan,
+  wanted: DesiredCheckout,
+  plan: CheckoutPlan,
   moreActions: readonly string[],
 ): StateReturn => {
   const { local, isThere, found, changesBranch } = plan;
@@ -29,10 +29,14 @@ export const predictUpdate = (
     : upToDate(ret, wanted.path, all);
 };
 
-const remoteActions = (wanted: Wanted, plan: Plan, url: string | undefined): string[] => {
+const remoteActions = (
+  wanted: DesiredCheckout,
+  plan: CheckoutPlan,
+  url: string | undefined,
+): string[] => {
   const old = url === undefined ? 'None' : redact(url);
   return [
-    `Remote '${wanted.remote}' would be changed from ${old} to ${shownName(wanted)}`,
+    `Remote '${wanted.remote}' would be changed from ${old} to ${shownRepository(wanted)}`,
     ...(plan.hasRev ? [] : ['Remote would be fetched']),
     ...(plan.isThere || !wanted.update_head
       ? []
@@ -40,10 +44,10 @@ const remoteActions = (wanted: Wanted, plan: Plan, url: string | undefined): str
   ];
 };
 
-const way = ({ fastForward }: Plan): string =>
+const way = ({ fastForward }: CheckoutPlan): string =>
   fastForward === undefined ? 'updated' : fastForward ? 'fast-forwarded' : 'hard-reset';
 
-const headActions = (wanted: Wanted, plan: Plan): string[] => {
+const headActions = (wanted: DesiredCheckout, plan: CheckoutPlan): string[] => {
   const { branch, remote } = wanted;
   const { found, local, hasRev, changesBranch } = plan;
   const fetch = hasRev ? [] : [`Remote '${remote}' would be fetched`];
@@ -61,8 +65,8 @@ const headActions = (wanted: Wanted, plan: Plan): string[] => {
 };
 
 const moveActions = (
-  { update_head, force_reset }: Wanted,
-  { local, found, isThere, hasRev, fastForward }: Plan,
+  { update_head, force_reset }: DesiredCheckout,
+  { local, found, isThere, hasRev, fastForward }: CheckoutPlan,
 ): string[] => {
   if (isThere) return [];
   if (!update_head)
@@ -73,7 +77,7 @@ const moveActions = (
   return [`Repository would be ${how} from ${shortSha(local.rev)} to ${shortSha(found.sha)}`];
 };
 
-const trackingActions = ({ found: { upstream: wish }, upstream }: Plan): string[] => {
+const trackingActions = ({ found: { upstream: wish }, upstream }: CheckoutPlan): string[] => {
   if (!wish) return upstream && wish === false ? ['Tracking branch would be unset'] : [];
   if (!upstream) return [`Tracking branch would be set to ${wish}`];
   return upstream === wish ? [] : [`Tracking branch would be updated to ${wish}`];

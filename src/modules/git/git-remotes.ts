@@ -1,5 +1,5 @@
 import { getOwn } from '../../protocol/plain.ts';
-import { type Base, type Login, runOptions } from './git-options.ts';
+import { type Base, type GitLogin, runOptions } from './git-options.ts';
 import { gitText } from './git-run.ts';
 
 /** The fetch and push URLs of a remote. */
@@ -24,7 +24,7 @@ export const remoteUrls = async (
 /** Returns the URL of a remote (by default `origin`) for logging in. */
 export const loginUrl = async (
   cwd: string,
-  { https_user, https_pass, user }: Base & Login,
+  { https_user, https_pass, user }: Base & GitLogin,
   remote: string | null = null,
 ): Promise<string | undefined> => {
   if (!https_user && !https_pass) return undefined;

@@ -4,14 +4,14 @@ import { failed } from '../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
 import { failedAfter, saidByGit, sentences, upToDate } from './git-comments.ts';
 import {
+  type CheckoutPlan,
+  type DesiredCheckout,
   isFastForward,
-  type Plan,
   planUpdate,
   refusal,
-  shownName,
+  shownRepository,
   staysBehind,
   tracking,
-  type Wanted,
 } from './git-latest.ts';
 import { commitOf, type Local, lookAtClone } from './git-local.ts';
 import { predictUpdate } from './git-predict.ts';
@@ -22,7 +22,7 @@ import { syncTags, tagChanges } from './git-tags.ts';
 /** Updates an existing clone to the desired revision. */
 export const updateClone = async (
   ret: StateReturn,
-  wanted: Wanted,
+  wanted: DesiredCheckout,
   found: RemoteRev | undefined,
   refs: Refs,
 ): Promise<StateReturn> => {
@@ -65,8 +65,8 @@ const wouldReset = (ret: StateReturn, path: string): StateReturn => ({
 
 const answer = async (
   ret: StateReturn,
-  { path, user }: Wanted,
-  { local, found }: Plan,
+  { path, user }: DesiredCheckout,
+  { local, found }: CheckoutPlan,
   comments: string[],
 ): Promise<StateReturn> => {
   const now = await commitOf(path, 'HEAD', user);
@@ -79,8 +79,8 @@ const answer = async (
 /** Returns a result only if the state ends here. */
 const carryOut = async (
   ret: StateReturn,
-  wanted: Wanted,
-  plan: Plan,
+  wanted: DesiredCheckout,
+  plan: CheckoutPlan,
   tags: Awaited<ReturnType<typeof tagChanges>>,
   comments: string[],
 ): Promise<StateReturn | undefined> => {
@@ -111,7 +111,7 @@ const carryOut = async (
 
 const pointRemote = async (
   ret: StateReturn,
-  wanted: Wanted,
+  wanted: DesiredCheckout,
   { remotes }: Local,
   comments: string[],
 ): Promise<void> => {
@@ -119,7 +119,7 @@ const pointRemote = async (
   const old = getOwn(remotes, remote)?.fetch;
   if (old === url) return;
   await __salt__['git.remote_set'](path, url, { remote, user });
-  const name = shownName(wanted);
+  const name = shownRepository(wanted);
   if (old === undefined) ret.changes.new = `${name} => ${remote}`;
   comments.push(
     old === undefined
@@ -131,13 +131,13 @@ const pointRemote = async (
 /** Fetches, and looks again whether going on loses nothing. */
 const fetchFor = async (
   ret: StateReturn,
-  wanted: Wanted,
-  plan: Plan,
+  wanted: DesiredCheckout,
+  plan: CheckoutPlan,
   comments: string[],
-): Promise<Plan | StateReturn> => {
+): Promise<CheckoutPlan | StateReturn> => {
   const { path, user, rev, force_reset } = wanted;
   const { found, local, isThere, changesBranch, baseRev } = plan;
-  const name = shownName(wanted);
+  const name = shownRepository(wanted);
   const problem = await fetchRefs(ret, wanted, comments);
   if (problem) return problem;
   try {
@@ -157,7 +157,7 @@ const fetchFor = async (
 /** Fetches into the names of the remote's branches. */
 export const fetchRefs = async (
   ret: StateReturn,
-  wanted: Wanted,
+  wanted: DesiredCheckout,
   comments: string[],
 ): Promise<StateReturn | undefined> => {
   const { path, remote, login, branches, tags, depth } = wanted;
@@ -175,7 +175,7 @@ export const fetchRefs = async (
       ...login,
     });
     if (Object.keys(changes).length > 0)
-      comments.push(`${shownName(wanted)} was fetched, resulting in updated refs`);
+      comments.push(`${shownRepository(wanted)} was fetched, resulting in updated refs`);
     return undefined;
   } catch (error) {
     return failedAfter(
@@ -188,8 +188,8 @@ export const fetchRefs = async (
 
 const changeBranch = async (
   ret: StateReturn,
-  { path, user, branch, force_checkout }: Wanted,
-  { local, found, changesBranch }: Plan,
+  { path, user, branch, force_checkout }: DesiredCheckout,
+  { local, found, changesBranch }: CheckoutPlan,
   comments: string[],
 ): Promise<StateReturn | undefined> => {
   if (branch === null || !changesBranch) return undefined;
@@ -218,8 +218,8 @@ export const startOf = ({ rev, sha, upstream }: RemoteRev): string =>
 
 const discard = async (
   ret: StateReturn,
-  { path, user, force_reset }: Wanted,
-  { local, found, fastForward }: Plan,
+  { path, user, force_reset }: DesiredCheckout,
+  { local, found, fastForward }: CheckoutPlan,
   comments: string[],
 ): Promise<void> => {
   if (fastForward === false) {
@@ -235,8 +235,8 @@ const discard = async (
 
 const goForward = async (
   ret: StateReturn,
-  { path, user, rev }: Wanted,
-  { found }: Plan,
+  { path, user, rev }: DesiredCheckout,
+  { found }: CheckoutPlan,
   comments: string[],
 ): Promise<StateReturn | undefined> => {
   if (!found.upstream && rev !== 'HEAD') {
@@ -254,7 +254,7 @@ const goForward = async (
 
 export const updateSubmodules = async (
   ret: StateReturn,
-  { path, login }: Wanted,
+  { path, login }: DesiredCheckout,
   comments: string[],
 ): Promise<StateReturn | undefined> => {
   try {

@@ -1,4 +1,4 @@
-import { missing, traverse } from '../../data/values/traverse.ts';
+import { noValue, traverse } from '../../data/values/traverse.ts';
 import { toDict, toPlain } from '../../data/values/value.ts';
 import { __grains__, type Plain, type PlainDict } from '../api.ts';
 
@@ -8,5 +8,5 @@ export const allGrains = (): PlainDict => __grains__ as PlainDict;
 /** Returns a grain by its path; undefined if it does not exist. */
 export const grainAt = (key: string, delimiter = ':'): Plain | undefined => {
   const found = traverse(toDict(allGrains()), key, delimiter);
-  return found === missing ? undefined : toPlain(found);
+  return found === noValue ? undefined : toPlain(found);
 };

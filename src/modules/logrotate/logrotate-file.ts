@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readdirSync, readFileSync, statSync } from '../_shared/safe-fs/fs.ts';
-import { splitWords } from '../_shared/text/words.ts';
+import { splitCommandWords } from '../_shared/text/words.ts';
 
 export type Setting = string | number | boolean;
 
@@ -8,7 +8,7 @@ export type Setting = string | number | boolean;
 type Line = { readonly at: number; readonly key: string; readonly value: Setting };
 
 /** A block, `/var/log/a /var/log/b { … }`. */
-export type Block = {
+export type LogrotateBlock = {
   readonly names: readonly string[];
   /** The lines of the opening and the closing brace. */
   readonly from: number;
@@ -21,7 +21,7 @@ export type LogrotateFile = {
   readonly path: string;
   readonly text: readonly string[];
   readonly lines: readonly Line[];
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly LogrotateBlock[];
 };
 
 const scripts = /^(?:prerotate|postrotate|firstaction|lastaction|preremove)$/;
@@ -36,7 +36,7 @@ const settingOf = (words: readonly string[]): Setting => {
 export const readLogrotate = (path: string): LogrotateFile => {
   const text = readFileSync(path, 'utf8').split('\n');
   const lines: Line[] = [];
-  const blocks: Block[] = [];
+  const blocks: LogrotateBlock[] = [];
   let open: { names: string[]; from: number; lines: Line[] } | undefined;
   let names: string[] = [];
   let inScript = false;
@@ -69,7 +69,7 @@ export const readLogrotate = (path: string): LogrotateFile => {
 
 const wordsOf = (line: string): string[] => {
   try {
-    return splitWords(line);
+    return splitCommandWords(line);
   } catch {
     return line.split(/\s+/);
   }

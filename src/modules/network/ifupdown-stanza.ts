@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { getOwn } from '../../protocol/plain.ts';
-import { pyStr } from '../_shared/text/python-text.ts';
+import { plainStr } from '../_shared/text/python-text.ts';
 import { SaltInvocationError } from '../api.ts';
 
 /** The settings of an interface in an SLS. */
@@ -66,7 +66,7 @@ const severalLines = /^(?:address|(?:pre-|post-)?(?:up|down))$/;
 const on = ['yes', 'on', 'true', '1'];
 const off = ['no', 'off', 'false', '0'];
 const switchOf = (name: string, option: string, value: unknown): string => {
-  const text = pyStr(value).toLowerCase();
+  const text = plainStr(value).toLowerCase();
   if (on.includes(text)) return 'on';
   return off.includes(text) ? 'off' : fail(name, option, [...on, ...off].join('|'));
 };
@@ -89,7 +89,7 @@ const bonding = (
 ).split(' ');
 
 const wordsOf = (value: unknown): string[] =>
-  Array.isArray(value) ? value.map(pyStr) : pyStr(value).trim().split(/\s+/);
+  Array.isArray(value) ? value.map(plainStr) : plainStr(value).trim().split(/\s+/);
 const blankSeparated = (value: unknown): string => wordsOf(value).join(' ');
 
 /** A line break would begin a line of the file that nobody asked for. */
@@ -118,7 +118,7 @@ const bridgeLines = (name: string, settings: InterfaceSettings): Line[] => {
 const bondLines = (name: string, settings: InterfaceSettings): Line[] => {
   if (settings.slaves === undefined || settings.slaves === null)
     throw new SaltInvocationError('slaves is a required setting for bond interfaces');
-  const given = pyStr(settings.mode ?? '');
+  const given = plainStr(settings.mode ?? '');
   const mode = /^[0-6]$/.test(given) ? Number(given) : bondModes.indexOf(given);
   if (mode < 0) fail(name, 'mode', ['0-6', ...bondModes].join('|'));
   const watches = mode === 1 || mode >= 4 || settings.arp_ip_target === undefined;
@@ -133,7 +133,7 @@ const bondLines = (name: string, settings: InterfaceSettings): Line[] => {
   };
   const hashing = settings['hashing-algorithm'] ?? settings.hashing_algorithm;
   if (hashing !== undefined) options.xmit_hash_policy = hashing;
-  const rate = pyStr(options.lacp_rate ?? '');
+  const rate = plainStr(options.lacp_rate ?? '');
   if (rate === 'slow' || rate === 'fast') options.lacp_rate = rate === 'fast' ? 1 : 0;
   if (options.use_carrier !== undefined)
     options.use_carrier = switchOf(name, 'use_carrier', options.use_carrier) === 'on' ? 1 : 0;
@@ -150,7 +150,7 @@ const typeLines = (name: string, type: string, settings: InterfaceSettings): Lin
   if (type !== 'slave') return [];
   if (!settings.master)
     throw new SaltInvocationError('master is a required setting for slave interfaces');
-  return [['bond-master', pyStr(settings.master)]];
+  return [['bond-master', plainStr(settings.master)]];
 };
 
 /** Which family an option is for, and interfaces(5)'s name of it. */
@@ -182,8 +182,8 @@ const readSettings = (name: string, given: InterfaceSettings, unused: string[]):
     const isSpecific = families.length === 1;
     for (const family of fitting) {
       const lines = severalLines.test(key)
-        ? [value].flat().map(pyStr)
-        : [Array.isArray(value) ? value.map(pyStr).join(' ') : pyStr(value)];
+        ? [value].flat().map(plainStr)
+        : [Array.isArray(value) ? value.map(plainStr).join(' ') : plainStr(value)];
       const old = found[family].get(key);
       if (key === 'address')
         found[family].set(key, [
@@ -264,10 +264,11 @@ const ethtoolLines = (name: string, type: string, settings: InterfaceSettings): 
           const value = settings[key];
           if (key === 'duplex' && value !== 'full' && value !== 'half')
             fail(name, key, 'full|half');
-          if (key === 'speed' && !/^\d+$/.test(pyStr(value))) fail(name, key, '10|100|1000|10000');
+          if (key === 'speed' && !/^\d+$/.test(plainStr(value)))
+            fail(name, key, '10|100|1000|10000');
           return [
             written,
-            key === 'duplex' || key === 'speed' ? pyStr(value) : switchOf(name, key, value),
+            key === 'duplex' || key === 'speed' ? plainStr(value) : switchOf(name, key, value),
           ];
         })
         .sort(([one], [other]) => (one < other ? -1 : 1));

@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import { runCommand } from '../_shared/commands/run-command.ts';
 import { which } from '../_shared/commands/which.ts';
 import { readOr } from '../_shared/files/read-file.ts';
-import { inNetwork, netmaskOf, parseAddress } from '../_shared/text/ip-address.ts';
+import { isInNetwork, netmaskOf, parseAddress } from '../_shared/text/ip-address.ts';
 
 export type Address4 = {
   readonly address: string;
@@ -123,4 +123,4 @@ export const byAddress = (left: string, right: string): number => {
 };
 
 export const isLoopback = (address: string): boolean =>
-  inNetwork(address, '127.0.0.0/8') || inNetwork(address, '::1/128');
+  isInNetwork(address, '127.0.0.0/8') || isInNetwork(address, '::1/128');

@@ -7,7 +7,7 @@ import type { Plain } from '../api.ts';
 import { normalize } from './apt-run.ts';
 import { byEpoch, candidatesOf, readVersions } from './apt-versions.ts';
 import { debFileVersion, localPackage } from './package-file.ts';
-import { fulfills, type PackageList, packageSources, type Wanted } from './packages.ts';
+import { type DesiredPackages, fulfills, type PackageList, packageSources } from './packages.ts';
 
 export type InstallOptions = {
   refresh?: boolean;
@@ -38,11 +38,11 @@ type Plan = {
   /** Reinstallations: word by package. */
   readonly again: Map<string, string>;
   readonly errors: string[];
-  readonly wanted: Wanted;
+  readonly wanted: DesiredPackages;
 };
 
 export const planNames = async (
-  wanted: Wanted,
+  wanted: DesiredPackages,
   { reinstall, ignore_epoch }: InstallOptions,
   before: PackageList,
 ): Promise<Plan> => {
@@ -85,7 +85,7 @@ export const planNames = async (
 };
 
 /** The available versions, newest first, of packages that are wanted by a comparison. */
-const versionsFor = async (wanted: Wanted): Promise<Map<string, string[]>> => {
+const versionsFor = async (wanted: DesiredPackages): Promise<Map<string, string[]>> => {
   const names = [...wanted].flatMap(([name, condition]) =>
     condition && /[<>!]/.test(condition) ? [name] : [],
   );

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { namesIn, readOr } from '../_shared/files/read-file.ts';
+import { readNames, readOr } from '../_shared/files/read-file.ts';
 import { replaceFile } from '../_shared/files/write-file.ts';
 import { readFile, rm } from '../_shared/safe-fs/promises.ts';
 import { salt } from '../_shared/states/call.ts';
@@ -56,7 +56,7 @@ const isStanzas = (path: string): boolean => path.endsWith('.sources');
 const readSourceFiles = (): SourceFile[] =>
   [
     defaultFile,
-    ...namesIn(listFolder)
+    ...readNames(listFolder)
       .filter(name => /\.(?:list|sources)$/.test(name))
       .map(name => join(listFolder, name)),
   ].flatMap(path => {

@@ -1,4 +1,4 @@
-import { pyStr } from '../_shared/text/python-text.ts';
+import { plainStr } from '../_shared/text/python-text.ts';
 import { __grains__, type PlainDict } from '../api.ts';
 import { runPackager } from './packages.ts';
 
@@ -20,7 +20,7 @@ export const apt = (
   runPackager([program, ...args], {
     env: {
       ...noninteractive,
-      ...Object.fromEntries(Object.entries(env).map(([key, value]) => [key, pyStr(value)])),
+      ...Object.fromEntries(Object.entries(env).map(([key, value]) => [key, plainStr(value)])),
     },
     locked:
       /Could not get lock|is another process using it|Unable to acquire the dpkg frontend lock/,

@@ -7,7 +7,7 @@ import { type PackageList, rememberPackages } from './packages.ts';
 /** Packages as dpkg has them. */
 type Listed = { installed: PackageList; removed: PackageList; purge_desired: PackageList };
 
-export const listed = (): Promise<Listed> => rememberPackages(readPackages);
+export const dpkgList = (): Promise<Listed> => rememberPackages(readPackages);
 
 const dpkgFields = ['Status', 'Package', 'Version', 'Architecture'];
 
@@ -42,6 +42,6 @@ export const parsePackages = (text: string, native: string): Listed => {
 };
 
 export const installedNow = async (): Promise<PackageList> => {
-  const { installed, purge_desired } = await listed();
+  const { installed, purge_desired } = await dpkgList();
   return { ...purge_desired, ...installed };
 };

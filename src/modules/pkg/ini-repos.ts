@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { getOwn } from '../../protocol/plain.ts';
-import { namesIn, readOr } from '../_shared/files/read-file.ts';
+import { readNames, readOr } from '../_shared/files/read-file.ts';
 import { replaceFile } from '../_shared/files/write-file.ts';
 import { existsSync } from '../_shared/safe-fs/fs.ts';
 import { rm } from '../_shared/safe-fs/promises.ts';
-import { pyRepr, pyStr } from '../_shared/text/python-text.ts';
+import { plainRepr, plainStr } from '../_shared/text/python-text.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 
 /** `.repo` files as yum, dnf and zypper have them: INI sections, one repository each. */
@@ -40,7 +40,7 @@ const valuesOf = ({ lines }: Section): PlainDict => {
 
 const filesIn = (folders: readonly string[]): string[] =>
   folders.flatMap(folder =>
-    namesIn(folder)
+    readNames(folder)
       .filter(name => name.endsWith('.repo'))
       .map(name => join(folder, name)),
   );
@@ -81,7 +81,7 @@ const setComments = (section: Section, value: Plain): void => {
     .filter(one => one !== null)
     .map(
       one =>
-        `# ${pyStr(one)
+        `# ${plainStr(one)
           .replace(/^#*\s*/, '')
           .replaceAll('\n', ' ')}`,
     );
@@ -114,8 +114,8 @@ const iniValue = (value: Plain): string =>
     : value === false
       ? '0'
       : Array.isArray(value)
-        ? value.map(pyStr).join('\n    ')
-        : pyStr(value);
+        ? value.map(plainStr).join('\n    ')
+        : plainStr(value);
 
 const writeSections = async (path: string, sections: readonly Section[]): Promise<void> => {
   const text = sections
@@ -129,7 +129,7 @@ const writeSections = async (path: string, sections: readonly Section[]): Promis
 /** Takes a repository away; its file goes with the last one in it. */
 export const removeIniRepo = async (folders: readonly string[], id: string): Promise<string> => {
   const known = getOwn(listIniRepos(folders), id);
-  if (!known) return `Error: the ${id} repo does not exist in ${pyRepr([...folders])}`;
+  if (!known) return `Error: the ${id} repo does not exist in ${plainRepr([...folders])}`;
   const kept = readSections(readOr(known.file) ?? '').filter(({ name }) => name !== id);
   if (kept.every(({ name }) => name === '')) {
     await rm(known.file, { force: true });

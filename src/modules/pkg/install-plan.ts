@@ -5,17 +5,17 @@ import { hasFunction, salt } from '../_shared/states/call.ts';
 import { __env__, __grains__, type Plain, type PlainDict } from '../api.ts';
 import { fileVersions, localPackage } from './package-file.ts';
 import {
+  type DesiredPackages,
   fulfills,
   isRefreshDue,
   type PackageList,
   packageSources,
-  type Wanted,
 } from './packages.ts';
 import { compareVersions, latestVersions, repoChoice } from './wanted-packages.ts';
 
 export type InstallPlan = {
-  readonly targets: Wanted;
-  readonly again: Wanted;
+  readonly targets: DesiredPackages;
+  readonly again: DesiredPackages;
   readonly altered: Map<string, Plain>;
   readonly unpurge: string[];
   readonly problems: string[];
@@ -23,7 +23,7 @@ export type InstallPlan = {
 };
 
 export const planInstall = async (
-  desired: Wanted,
+  desired: DesiredPackages,
   current: PackageList,
   bySource: boolean,
   {
@@ -105,7 +105,7 @@ const verify = async (
   return salt('pkg.verify')(name, { ...rest, ...options });
 };
 
-const unpurgeTargets = async (desired: Wanted): Promise<string[]> => {
+const unpurgeTargets = async (desired: DesiredPackages): Promise<string[]> => {
   if (!hasFunction('pkg.unpurge')) return [];
   const marked = await salt('pkg.list_pkgs')({ purge_desired: true });
   return [...desired.keys()].filter(name => Object.hasOwn(marked, name));
@@ -125,7 +125,7 @@ export const packagesToInstall = (
 };
 
 export const resolveLatest = async (
-  desired: Wanted,
+  desired: DesiredPackages,
   current: PackageList,
   {
     refresh,
@@ -151,7 +151,7 @@ export const resolveLatest = async (
 
 /** Why packages cannot be installed, where the manager can tell beforehand. */
 export const notFound = async (
-  desired: Wanted,
+  desired: DesiredPackages,
   current: PackageList,
   {
     skip_suggestions,

@@ -3,11 +3,11 @@ import { would } from '../_shared/states/returns.ts';
 import type { PlainDict, StateReturn } from '../api.ts';
 import type { InstallPlan } from './install-plan.ts';
 import { type HoldOutcome, withHolds } from './package-holds.ts';
-import { fulfills, type Wanted } from './packages.ts';
+import { type DesiredPackages, fulfills } from './packages.ts';
 import { compareVersions, currentPackages } from './wanted-packages.ts';
 
 /** `name=version`, `name>=1.2`, or the name alone. */
-export const shownPackage = (name: string, wanted: Wanted): string => {
+export const shownPackage = (name: string, wanted: DesiredPackages): string => {
   const version = wanted.get(name) ?? '';
   return `${name}${version === '' || /^[<>=]/.test(version) ? '' : '='}${version}`;
 };
@@ -15,7 +15,7 @@ export const shownPackage = (name: string, wanted: Wanted): string => {
 export const wouldInstall = (
   name: string,
   plan: InstallPlan,
-  desired: Wanted,
+  desired: DesiredPackages,
   bySource: boolean,
   reinstall: boolean,
 ): StateReturn => {
@@ -54,7 +54,7 @@ export const wouldInstall = (
 export const installReport = async (
   name: string,
   plan: InstallPlan,
-  desired: Wanted,
+  desired: DesiredPackages,
   changes: PlainDict,
   {
     bySource,

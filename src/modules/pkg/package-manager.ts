@@ -1,6 +1,6 @@
 import { fnmatch } from '../../data/python/glob.ts';
 import { getOwn } from '../../protocol/plain.ts';
-import { variablesOf } from '../_shared/states/values.ts';
+import { environmentOf } from '../_shared/states/values.ts';
 import { compareDebian, type VersionCompare } from '../_shared/text/package-version.ts';
 import { __opts__, CommandExecutionError, type Plain } from '../api.ts';
 import {
@@ -116,7 +116,7 @@ export const runManager = async (
   env: Plain | undefined = null,
 ): Promise<{ code: number; stdout: string; stderr: string }> =>
   runPackager(argv, {
-    env: variablesOf(env),
+    env: environmentOf(env),
     locked,
   });
 

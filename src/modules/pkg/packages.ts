@@ -1,7 +1,7 @@
 import { fnmatch } from '../../data/python/glob.ts';
 import { getOwn, isPlainDict } from '../../protocol/plain.ts';
 import { runCommand } from '../_shared/commands/run-command.ts';
-import { pyStr } from '../_shared/text/python-text.ts';
+import { plainStr } from '../_shared/text/python-text.ts';
 import { orderHolds } from '../_shared/text/version-order.ts';
 import {
   __context__,
@@ -17,7 +17,7 @@ export type PackageList = { [name: string]: string[] };
 /** Before and after, by package: what every function that changes packages answers. */
 export type PackageChanges = { [name: string]: { old: string; new: string } };
 /** What is to be installed: a version or null for any, by name, in order. */
-export type Wanted = Map<string, string | null>;
+export type DesiredPackages = Map<string, string | null>;
 
 /** A failure after which some packages may have changed all the same. */
 export class PackageError extends CommandExecutionError {
@@ -47,12 +47,12 @@ export class PackageTwice extends SaltInvocationError {
 export const wantedPackages = (
   pkgs: Plain | undefined,
   normalize: (name: string) => string = name => name,
-): Wanted => {
-  const wanted: Wanted = new Map();
+): DesiredPackages => {
+  const wanted: DesiredPackages = new Map();
   const add = (name: string, version: Plain): void => {
     const key = normalize(name);
     if (wanted.has(key)) throw new PackageTwice(key);
-    wanted.set(key, version === null || version === '' ? null : pyStr(version));
+    wanted.set(key, version === null || version === '' ? null : plainStr(version));
   };
   if (isPlainDict(pkgs)) for (const [name, version] of Object.entries(pkgs)) add(name, version);
   else if (Array.isArray(pkgs))
@@ -72,7 +72,7 @@ export const packageSources = (sources: Plain | undefined): Map<string, string> 
   for (const item of items) {
     if (!isPlainDict(item))
       throw new SaltInvocationError('Every entry of sources must be {name: path or URL}.');
-    for (const [name, source] of Object.entries(item)) found.set(name, pyStr(source));
+    for (const [name, source] of Object.entries(item)) found.set(name, plainStr(source));
   }
   return found;
 };
@@ -83,12 +83,12 @@ export const targetsOf = (
   pkgs: Plain | undefined,
   version: Plain | undefined,
   normalize?: (name: string) => string,
-): Wanted => {
+): DesiredPackages => {
   if (pkgs !== null && pkgs !== undefined) return wantedPackages(pkgs, normalize);
   if (!name) throw new SaltInvocationError('No package sources provided');
   const wanted = wantedPackages(name, normalize);
   if (version === null || version === undefined) return wanted;
-  return new Map([...wanted.keys()].map(key => [key, pyStr(version)]));
+  return new Map([...wanted.keys()].map(key => [key, plainStr(version)]));
 };
 
 /** What differs between two lists of packages. */

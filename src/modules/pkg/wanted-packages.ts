@@ -6,9 +6,14 @@ import {
   compareRpm,
   withoutEpoch,
 } from '../_shared/text/package-version.ts';
-import { pyStr } from '../_shared/text/python-text.ts';
+import { plainStr } from '../_shared/text/python-text.ts';
 import { __grains__, CommandExecutionError, type Plain } from '../api.ts';
-import { type PackageList, packageSources, type Wanted, wantedPackages } from './packages.ts';
+import {
+  type DesiredPackages,
+  type PackageList,
+  packageSources,
+  wantedPackages,
+} from './packages.ts';
 
 export const currentPackages = async (): Promise<PackageList> =>
   salt('pkg.list_pkgs')({ versions_as_list: true });
@@ -43,13 +48,13 @@ export const desiredPackages = async ({
   pkgs: Plain;
   sources: Plain;
   normalize: boolean;
-}): Promise<Wanted> => {
+}): Promise<DesiredPackages> => {
   const raw = sources
     ? new Map([...packageSources(sources)].map(([key, value]) => [key, value as string | null]))
-    : wantedPackages(pkgs ?? [version === null ? name : { [name]: pyStr(version) }]);
+    : wantedPackages(pkgs ?? [version === null ? name : { [name]: plainStr(version) }]);
   if (raw.size === 0) throw new CommandExecutionError('no packages');
   if (!normalize || !hasFunction('pkg.normalize_name')) return raw;
-  const wanted: Wanted = new Map();
+  const wanted: DesiredPackages = new Map();
   for (const [key, value] of raw) wanted.set(await normalName(key), value);
   return wanted;
 };
@@ -59,10 +64,10 @@ export const desiredPackages = async ({
  * installed already first.
  */
 export const withProviders = async (
-  wanted: Wanted,
+  wanted: DesiredPackages,
   current: PackageList,
   { resolve_capabilities = false, root = null }: Record<string, unknown>,
-): Promise<Wanted> => {
+): Promise<DesiredPackages> => {
   if (!resolve_capabilities || !hasFunction('pkg.resolve_capabilities')) return wanted;
   const provided: { [capability: string]: string[] } = await salt('pkg.list_provides')({ root });
   const pkgs = [...wanted].map(([name, version]) => {

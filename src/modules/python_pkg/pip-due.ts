@@ -15,13 +15,13 @@ export type PipList = { readonly [name: string]: string };
  * A requirement as it was written, and its meaning. The package of a URL comes from the name of the
  * wheel, `#egg=` or `name @`; `asked` is undefined when the URL has none of these.
  */
-export type Wanted = {
+export type DesiredRequirement = {
   readonly text: string;
   readonly asked: Requirement | undefined;
   readonly isAddress?: true;
 };
 
-export const wantedOf = (text: string): Wanted => {
+export const wantedOf = (text: string): DesiredRequirement => {
   const [, direct] = /^([\w.-]+)\s*(?:\[[^\]]*\])?\s*@\s*[a-z][a-z+]*:/.exec(text) ?? [];
   if (direct !== undefined || isAddress(text))
     return { text, asked: direct ? { name: direct, specs: [] } : packageOf(text), isAddress: true };
@@ -52,14 +52,15 @@ export const versionIn = (list: PipList, name: string): string =>
   Object.entries(list).find(([one]) => sameName(one, name))?.[1] ?? '';
 
 /** The name of a package in `changes`, as Salt writes it. */
-export const shownName = ({ name }: Requirement): string => name.replace(/[^A-Za-z0-9.]+/g, '-');
+export const shownPackageName = ({ name }: Requirement): string =>
+  name.replace(/[^A-Za-z0-9.]+/g, '-');
 
 /**
  * Why nothing is to be installed for a requirement; undefined when something is. With `upgrade` the
  * index is asked for the newest version that satisfies it.
  */
 export const whyThere = async (
-  { text, asked, isAddress }: Wanted,
+  { text, asked, isAddress }: DesiredRequirement,
   list: PipList,
   options: PipOptions,
   where: PlainDict,
@@ -73,7 +74,7 @@ export const whyThere = async (
   if (isAddress || !options.upgrade) return satisfies(version, asked.specs) ? there : undefined;
   const best = await newest(asked, options, where);
   if (best === undefined)
-    return `Python package ${shownName(asked)} was already installed and\nthe available upgrade doesn't fulfills the version requirements`;
+    return `Python package ${shownPackageName(asked)} was already installed and\nthe available upgrade doesn't fulfills the version requirements`;
   return comparePython(version, best) === 0 ? there : undefined;
 };
 

@@ -1,6 +1,6 @@
 import { hasPassword } from '../_shared/sources/url-login.ts';
 import { toList } from '../_shared/states/values.ts';
-import { pyStr } from '../_shared/text/python-text.ts';
+import { plainStr } from '../_shared/text/python-text.ts';
 import { type Plain, SaltInvocationError } from '../api.ts';
 
 /** Options of pip whose value may be an address, by the variable that does the same. */
@@ -57,9 +57,9 @@ const wordsOf = (given: Plain | undefined): string[] =>
       ? Object.entries(one).flatMap(([option, value]) => {
           if (typeof value === 'object' && value !== null)
             throw new SaltInvocationError(`Too many levels in: ${option}`);
-          return [option, pyStr(value)];
+          return [option, plainStr(value)];
         })
-      : [pyStr(one)],
+      : [plainStr(one)],
   );
 
 /** `--option=value`, and `-ivalue`. */

@@ -5,8 +5,8 @@ import { isDir, isExecutable } from '../_shared/files/file-paths.ts';
 import { existsSync } from '../_shared/safe-fs/fs.ts';
 import { hasPassword, redactPasswords } from '../_shared/sources/url-login.ts';
 import { configText } from '../_shared/states/config-option.ts';
-import { toList, variablesOf } from '../_shared/states/values.ts';
-import { pyStr } from '../_shared/text/python-text.ts';
+import { environmentOf, toList } from '../_shared/states/values.ts';
+import { plainStr } from '../_shared/text/python-text.ts';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';
 import { type ExtraArgs, extraArgs } from './pip-extra.ts';
 import { goneWords } from './pip-gone.ts';
@@ -47,7 +47,7 @@ export const runPip = async (
 ) => {
   const [program, ...first] = pipOf(bin_env);
   if (env_vars && typeof env_vars !== 'object')
-    throw new CommandExecutionError(`env_vars ${pyStr(env_vars)} is not a dictionary`);
+    throw new CommandExecutionError(`env_vars ${plainStr(env_vars)} is not a dictionary`);
   return runCommand([program, ...first, ...args], {
     plainLocale: true,
     ...(cwd ? { cwd } : {}),
@@ -56,7 +56,7 @@ export const runPip = async (
       PIP_DISABLE_PIP_VERSION_CHECK: '1',
       PIP_NO_INPUT: '1',
       ...(bin_env && isDir(bin_env) ? { VIRTUAL_ENV: bin_env } : {}),
-      ...variablesOf(env_vars),
+      ...environmentOf(env_vars),
       ...secrets,
     },
   });

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { messageOf } from '../../protocol/error.ts';
 import { configText } from '../_shared/states/config-option.ts';
-import { pyStr } from '../_shared/text/python-text.ts';
+import { plainStr } from '../_shared/text/python-text.ts';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';
 import { RespError, type RespValue, respCommand, respReader } from './resp.ts';
 
@@ -78,7 +78,7 @@ const withoutArguments = (message: string): string =>
   message.replace(/^(ERR unknown (?:sub)?command.*?),? with args beginning with: .*$/s, '$1');
 
 const wordOf = (word: Plain): string => {
-  if (typeof word === 'string' || typeof word === 'number') return pyStr(word);
+  if (typeof word === 'string' || typeof word === 'number') return plainStr(word);
   const kind = Array.isArray(word) ? 'lists' : word === null ? 'nothing' : `${typeof word}s`;
   throw new SaltInvocationError(`Redis keeps texts and numbers, not ${kind}.`);
 };
@@ -123,7 +123,7 @@ const talk = (
   });
 
 /** Names and values that follow one another, as a dict. */
-export const pairsOf = (answer: RespValue): { [name: string]: string } => {
+export const replyPairs = (answer: RespValue): { [name: string]: string } => {
   const items = (answer ?? []) as string[];
   return Object.fromEntries(
     items.flatMap((name, at) => (at % 2 === 0 ? [[name, items[at + 1] ?? '']] : [])),

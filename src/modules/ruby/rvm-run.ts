@@ -2,7 +2,7 @@ import { runCommand } from '../_shared/commands/run-command.ts';
 import { expandUser, isFile } from '../_shared/files/file-paths.ts';
 import { configText } from '../_shared/states/config-option.ts';
 import { repackDictList } from '../_shared/states/values.ts';
-import { pyStr } from '../_shared/text/python-text.ts';
+import { plainStr } from '../_shared/text/python-text.ts';
 import type { Plain } from '../api.ts';
 import { __context__ } from '../api.ts';
 
@@ -37,7 +37,7 @@ export const runRvm = async (
     ...(where.cwd ? { cwd: where.cwd } : {}),
     ...(runas ? { runas } : {}),
     env: Object.fromEntries(
-      Object.entries(repackDictList(where.env)).map(([name, value]) => [name, pyStr(value)]),
+      Object.entries(repackDictList(where.env)).map(([name, value]) => [name, plainStr(value)]),
     ),
   });
   __context__[failure] = code === 0 ? '' : (stderr.trim() || stdout.trim()).slice(-2000);

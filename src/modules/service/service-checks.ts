@@ -33,7 +33,7 @@ export const checkFirst = async (
   if (hasFunction('service.offline') && (await salt('service.offline')()))
     return unchanged(name, 'Running in OFFLINE mode. Nothing to do');
   try {
-    if (await isAvailable(name)) return undefined;
+    if (await isServiceAvailable(name)) return undefined;
   } catch (error) {
     return failed(name, messageOf(error));
   }
@@ -47,7 +47,7 @@ export const checkFirst = async (
 
 export const isMisuse = ({ enabled: misspelt }: ServiceOptions): boolean => misspelt !== undefined;
 
-export const isAvailable = async (name: string): Promise<boolean> =>
+export const isServiceAvailable = async (name: string): Promise<boolean> =>
   hasFunction('service.available')
     ? salt('service.available')(name)
     : (await salt('service.get_all')()).includes(name);

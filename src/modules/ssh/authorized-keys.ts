@@ -43,7 +43,7 @@ const shortTypes: Readonly<Record<string, string>> = {
  *
  * @throws CommandExecutionError for an unknown type
  */
-export const keyType = (enc: string): string => {
+export const authorizedKeyType = (enc: string): string => {
   const type = Object.hasOwn(shortTypes, enc) ? (shortTypes[enc] ?? enc) : enc;
   if (
     /^(?:sk-)?(?:ssh-(?:rsa|dss|ed25519)|rsa-sha2-\d+|ecdsa-sha2-nistp\d+)(?:-cert-v01)?(?:@openssh\.com)?$/.test(

@@ -1,14 +1,18 @@
 import { chown, mkdir } from '../_shared/safe-fs/promises.ts';
 import { hasFunction, salt } from '../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../_shared/states/returns.ts';
-import { pyRepr, pyStr } from '../_shared/text/python-text.ts';
+import { plainRepr, plainStr } from '../_shared/text/python-text.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
-import { ages, changesDue, gecosFields, type User, type Wanted } from './user-wish.ts';
+import { ages, changesDue, type DesiredUser, gecosFields, type User } from './user-wish.ts';
 
 const redacted = 'XXX-REDACTED-XXX';
 
 /** Brings an account that is there to what is wanted. */
-export const update = async (name: string, user: User, wanted: Wanted): Promise<StateReturn> => {
+export const updateUser = async (
+  name: string,
+  user: User,
+  wanted: DesiredUser,
+): Promise<StateReturn> => {
   const due = await changesDue(name, user, wanted);
   if (Object.keys(due).length === 0)
     return unchanged(name, `User ${name} is present and up to date`);
@@ -16,7 +20,7 @@ export const update = async (name: string, user: User, wanted: Wanted): Promise<
   if (refused) return failed(name, refused);
   if (__opts__.test) {
     const lines = Object.entries(due).map(
-      ([key, value]) => `${key}: ${key === 'passwd' ? redacted : pyStr(value)}\n`,
+      ([key, value]) => `${key}: ${key === 'passwd' ? redacted : plainStr(value)}\n`,
     );
     return would(name, `The following user attributes are set to be changed:\n${lines.join('')}`);
   }
@@ -26,13 +30,13 @@ export const update = async (name: string, user: User, wanted: Wanted): Promise<
   const shadowAfter: PlainDict = hasFunction('shadow.info') ? await salt('shadow.info')(name) : {};
   const changes: PlainDict = {};
   for (const [key, value] of Object.entries(after))
-    if (pyRepr(value) !== pyRepr(user[key])) changes[key] = value;
+    if (plainRepr(value) !== plainRepr(user[key])) changes[key] = value;
   for (const [key, value] of Object.entries(shadowAfter))
     if (value !== shadow[key]) changes[key] = key === 'passwd' ? redacted : value;
   const left = await changesDue(name, after as User, wanted);
   if (Object.keys(left).length > 0) {
     const shown = 'passwd' in left ? { ...left, passwd: redacted } : left;
-    return failed(name, `These values could not be changed: ${pyRepr(shown)}`, changes);
+    return failed(name, `These values could not be changed: ${plainRepr(shown)}`, changes);
   }
   return changed(
     name,
@@ -46,10 +50,10 @@ export const update = async (name: string, user: User, wanted: Wanted): Promise<
 const refusal = (
   user: User,
   due: PlainDict,
-  { allow_uid_change = false, allow_gid_change = false }: Wanted,
+  { allow_uid_change = false, allow_gid_change = false }: DesiredUser,
 ): string | undefined => {
   const reason = (what: 'uid' | 'gid'): string =>
-    `Changing ${what} (${user[what]} -> ${pyStr(due[what])}) not permitted, set allow_${what}_change to True to force this change. Note that this will not change file ownership.`;
+    `Changing ${what} (${user[what]} -> ${plainStr(due[what])}) not permitted, set allow_${what}_change to True to force this change. Note that this will not change file ownership.`;
   const errors = [
     ...(due.uid !== undefined && !allow_uid_change ? [reason('uid')] : []),
     ...(due.gid !== undefined && !allow_gid_change ? [reason('gid')] : []),
@@ -59,7 +63,12 @@ const refusal = (
     : undefined;
 };
 
-const apply = async (name: string, user: User, due: PlainDict, wanted: Wanted): Promise<void> => {
+const apply = async (
+  name: string,
+  user: User,
+  due: PlainDict,
+  wanted: DesiredUser,
+): Promise<void> => {
   if (due.uid !== undefined) await salt('user.chuid')(name, due.uid);
   if (due.gid !== undefined) await salt('user.chgid')(name, due.gid);
   if (due.passwd !== undefined) await salt('shadow.set_password')(name, due.passwd);
@@ -85,7 +94,7 @@ const makeHome = async (home: string, name: string, user: User): Promise<void> =
 };
 
 /** Makes the account. */
-export const create = async (name: string, wanted: Wanted): Promise<StateReturn> => {
+export const createUser = async (name: string, wanted: DesiredUser): Promise<StateReturn> => {
   if (__opts__.test) return would(name, `User ${name} set to be added`);
   const { groups, optional, createhome = true } = wanted;
   await salt('user.add')(name, {
@@ -112,7 +121,7 @@ export const create = async (name: string, wanted: Wanted): Promise<StateReturn>
 
 const createShadow = async (
   name: string,
-  wanted: Wanted,
+  wanted: DesiredUser,
   changes: PlainDict,
   problems: string[],
 ): Promise<void> => {

@@ -63,14 +63,18 @@ export const ages = [
 ] as const;
 
 /** The arguments after their first reading. */
-export type Wanted = Omit<PresentOptions, 'groups'> & {
+export type DesiredUser = Omit<PresentOptions, 'groups'> & {
   groups: string[] | null;
   optional: string[];
   password: string | null;
 };
 
 /** The changes that are needed, by Salt's names. */
-export const changesDue = async (name: string, user: User, wanted: Wanted): Promise<PlainDict> => {
+export const changesDue = async (
+  name: string,
+  user: User,
+  wanted: DesiredUser,
+): Promise<PlainDict> => {
   const due: PlainDict = {};
   const groups = await readGroups();
   const gidOf = (group: string | number): number | undefined =>
@@ -109,7 +113,7 @@ export const changesDue = async (name: string, user: User, wanted: Wanted): Prom
 
 const primaryGroup = (
   name: string,
-  { gid = null, usergroup }: Wanted,
+  { gid = null, usergroup }: DesiredUser,
   groups: readonly string[],
 ): string | number | null => (usergroup && groups.includes(name) ? name : gid);
 
@@ -117,7 +121,11 @@ const primaryGroup = (
 export const groupsDue = (
   name: string,
   user: { readonly groups: readonly string[] },
-  { groups, optional, remove_groups = true }: Pick<Wanted, 'groups' | 'optional' | 'remove_groups'>,
+  {
+    groups,
+    optional,
+    remove_groups = true,
+  }: Pick<DesiredUser, 'groups' | 'optional' | 'remove_groups'>,
   [primary, former]: readonly [string | undefined, string | undefined],
   gidOf: (group: string) => number | undefined,
 ): string[] | undefined => {
@@ -140,7 +148,7 @@ export const groupsDue = (
   return missing || extra ? wanted : undefined;
 };
 
-const shadowDue = async (name: string, wanted: Wanted): Promise<PlainDict> => {
+const shadowDue = async (name: string, wanted: DesiredUser): Promise<PlainDict> => {
   if (!hasFunction('shadow.info')) return {};
   const entry: PlainDict = await salt('shadow.info')(name);
   const now = String(entry.passwd ?? '');

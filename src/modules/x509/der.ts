@@ -132,7 +132,7 @@ export const timeOf = ({ tag, body }: Der): Date => {
 };
 
 /** The text of any of ASN.1's string types. */
-export const textOf = ({ tag, body }: Der): string =>
+export const derText = ({ tag, body }: Der): string =>
   tag === 0x1e
     ? Buffer.from(body).swap16().toString('utf16le')
     : body.toString(tag === 0x0c ? 'utf8' : 'latin1');

@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import {
   type Der,
+  derText,
   explicit,
   implicit,
   integer,
@@ -11,7 +12,6 @@ import {
   sequence,
   setOf,
   tagged,
-  textOf,
 } from './der.ts';
 import { checkMac, decrypt, encrypt, macOf, type Protection } from './pkcs12-crypt.ts';
 
@@ -143,7 +143,7 @@ const bagsOf = (part: Der, passphrase: string): Bag[] =>
       {
         type: oidText(type),
         value,
-        name: name && textOf(name),
+        name: name && derText(name),
         isOwn: said.has(id.localKeyId),
       },
     ];

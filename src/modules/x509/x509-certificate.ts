@@ -156,7 +156,7 @@ export const isSignedBy = (
 };
 
 /** The key in a SubjectPublicKeyInfo. */
-export const keyOf = (publicKey: Buffer): KeyObject =>
+export const publicKeyOf = (publicKey: Buffer): KeyObject =>
   createPublicKey({ key: publicKey, format: 'der', type: 'spki' });
 
 /** `AA:BB:…` */
@@ -170,7 +170,7 @@ const evenHex = (number: bigint): string => {
   return hex.length % 2 === 0 ? hex : `0${hex}`;
 };
 
-export const fingerprint = (digest: string, der: Buffer): string =>
+export const certificateFingerprint = (digest: string, der: Buffer): string =>
   colons(createHash(digest).update(der).digest());
 
 /** The signer, as extensions need it. */

@@ -34,7 +34,7 @@ export const failOrForesee = async (
   }
 };
 
-export const show = (name: Buffer): string =>
+export const showName = (name: Buffer): string =>
   Object.entries(readName(name))
     .map(([part, value]) => `${part}=${value}`)
     .join(', ');
@@ -58,7 +58,7 @@ export const different = (
   if (!present) return { replaced: 'it could not be read' };
   const parts: PlainDict = {};
   if (!present.subject.equals(wish.subject))
-    parts.subject_name = { old: show(present.subject), new: show(wish.subject) };
+    parts.subject_name = { old: showName(present.subject), new: showName(wish.subject) };
   if (!present.publicKey.equals(wish.publicKey))
     parts.public_key = { old: 'another', new: 'as given' };
   const [old, now] = [showExtensions(present.extensions), showExtensions(wish.extensions)];

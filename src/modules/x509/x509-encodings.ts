@@ -178,5 +178,5 @@ export const encodeKey = (
 };
 
 /** An answer that text can be: PEM as it is, other encodings as base64. */
-export const answerOf = (bytes: Buffer, encoding: Encoding): string =>
+export const encodedResult = (bytes: Buffer, encoding: Encoding): string =>
   encoding === 'pem' || encoding === 'pkcs7_pem' ? bytes.toString() : bytes.toString('base64');

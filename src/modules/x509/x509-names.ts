@@ -2,6 +2,7 @@ import { getOwn } from '../../protocol/plain.ts';
 import { SaltInvocationError } from '../api.ts';
 import {
   type Der,
+  derText,
   ia5,
   oid,
   oidText,
@@ -9,7 +10,6 @@ import {
   readDer,
   sequence,
   setOf,
-  textOf,
   utf8,
 } from './der.ts';
 
@@ -113,7 +113,7 @@ export const readName = (name: Der | Buffer): Record<string, string> => {
       const [type, value] = pair;
       if (!type || !value) continue;
       const short = byOid.get(oidText(type)) ?? oidText(type);
-      parts[short] = short in parts ? `${parts[short]}, ${textOf(value)}` : textOf(value);
+      parts[short] = short in parts ? `${parts[short]}, ${derText(value)}` : derText(value);
     }
   return parts;
 };

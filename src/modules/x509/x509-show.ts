@@ -1,5 +1,10 @@
 import { integerOf, oidText, readDer } from './der.ts';
-import { type Certificate, colons, fingerprint, keyOf } from './x509-certificate.ts';
+import {
+  type Certificate,
+  certificateFingerprint,
+  colons,
+  publicKeyOf,
+} from './x509-certificate.ts';
 import { type Extension, extensionName, listKinds, purposes } from './x509-extensions.ts';
 import { keySizeOf } from './x509-keys.ts';
 import { readName } from './x509-names.ts';
@@ -70,13 +75,13 @@ const generalName = (kind: number, body: Buffer): string => {
 
 /** A certificate as `x509.read_certificate` shows it. */
 export const showCertificate = (certificate: Certificate) => {
-  const key = keyOf(certificate.publicKey);
+  const key = publicKeyOf(certificate.publicKey);
   return {
     ...(keySizeOf(key) === undefined ? {} : { 'Key Size': keySizeOf(key) ?? 0 }),
     'Serial Number': colons(certificate.serial),
-    'SHA-256 Finger Print': fingerprint('sha256', certificate.der),
-    'SHA1 Finger Print': fingerprint('sha1', certificate.der),
-    'MD5 Finger Print': fingerprint('md5', certificate.der),
+    'SHA-256 Finger Print': certificateFingerprint('sha256', certificate.der),
+    'SHA1 Finger Print': certificateFingerprint('sha1', certificate.der),
+    'MD5 Finger Print': certificateFingerprint('md5', certificate.der),
     Subject: readName(certificate.subject),
     Issuer: readName(certificate.issuer),
     'Not Before': dateText(certificate.from),

@@ -170,7 +170,7 @@ export const innerText = ({ text = '', children }: XmlElement): string =>
   text + children.map(child => innerText(child) + child.tail).join('');
 
 /** The document with another text before the first child of an element. */
-export const withText = (source: string, element: XmlElement, text: string): string => {
+export const withElementText = (source: string, element: XmlElement, text: string): string => {
   const { start, startEnd, textEnd, isEmptyTag } = element;
   const written = escapeText(text);
   if (!isEmptyTag) return source.slice(0, startEnd) + written + source.slice(textEnd);

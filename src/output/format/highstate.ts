@@ -1,6 +1,6 @@
 import type { Format } from '../format.ts';
-import { highstate } from '../highstate.ts';
-import { dataOf, forPeople } from '../result.ts';
+import { formatHighstate } from '../highstate.ts';
+import { forPeople, resultData } from '../result.ts';
 import { nestedFormat } from './nested.ts';
 
 /**
@@ -14,7 +14,7 @@ export const highstateFormat: Format = {
       .map(result =>
         result.states === undefined && !isAsked(result.outputter, options.out)
           ? nestedFormat.format([result], options)
-          : highstate(result.id, dataOf(forPeople(result)), options),
+          : formatHighstate(result.id, resultData(forPeople(result)), options),
       )
       .join('\n'),
 };

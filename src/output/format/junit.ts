@@ -1,9 +1,9 @@
 import type { HostResult } from '../../protocol/event.ts';
 import type { StateResult } from '../../protocol/result.ts';
 import type { Format } from '../format.ts';
-import { outcomeOf } from '../highstate.ts';
-import { dataOf, statesOf } from '../result.ts';
-import { harmless, show } from '../text.ts';
+import { stateOutcome } from '../highstate.ts';
+import { resultData, stateResults } from '../result.ts';
+import { harmless, showValue } from '../text.ts';
 import { jsonText } from './json.ts';
 
 /** JUnit XML for CI: a suite per host, a case per state or call. */
@@ -30,7 +30,7 @@ type Suite = {
 };
 
 const suite = (result: HostResult): Suite => {
-  const states = Object.entries(statesOf(result) ?? {});
+  const states = Object.entries(stateResults(result) ?? {});
   const cases = states.map(([tag, state]) => stateCase(result.id, tag, state));
   if (result.failure !== undefined || states.length === 0) cases.push(callCase(result));
   const failures = states.filter(([, state]) => state.result === false).length;
@@ -48,14 +48,14 @@ const suite = (result: HostResult): Suite => {
 const stateCase = (host: string, tag: string, state: StateResult): string => {
   const [module, , , fun] = tag.split('_|-');
   const name = `${module}.${fun} ${state.__id__}`;
-  const comment = show(state.comment);
+  const comment = showValue(state.comment);
   const body =
     state.result === false
       ? [`      <failure message="${attribute(comment)}">${text(comment)}</failure>`]
       : Object.keys(state.changes).length > 0
         ? [`      <system-out>${text(jsonText(state.changes, 2))}</system-out>`]
         : [];
-  const properties = `      <properties><property name="outcome" value="${outcomeOf(state)}"/></properties>`;
+  const properties = `      <properties><property name="outcome" value="${stateOutcome(state)}"/></properties>`;
   const head = `    <testcase classname="${attribute(`${host}.${state.__sls__ ?? ''}`)}" name="${attribute(name)}" time="${seconds(state.duration)}">`;
   return [head, properties, ...body, '    </testcase>'].join('\n');
 };
@@ -63,7 +63,7 @@ const stateCase = (host: string, tag: string, state: StateResult): string => {
 const callCase = (result: HostResult): string => {
   const head = `    <testcase classname="${attribute(result.id)}" name="${attribute(result.fun)}">`;
   const { failure } = result;
-  const shown = failure === undefined ? dataOf(result) : failure.message;
+  const shown = failure === undefined ? resultData(result) : failure.message;
   const body = typeof shown === 'string' ? shown : jsonText(shown, 2);
   const element =
     failure !== undefined

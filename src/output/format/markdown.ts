@@ -1,9 +1,9 @@
 import type { HostResult } from '../../protocol/event.ts';
 import type { StateResult } from '../../protocol/result.ts';
 import type { Format } from '../format.ts';
-import { outcomeOf } from '../highstate.ts';
-import { dataOf, statesOf } from '../result.ts';
-import { harmless, show } from '../text.ts';
+import { stateOutcome } from '../highstate.ts';
+import { resultData, stateResults } from '../result.ts';
+import { harmless, showValue } from '../text.ts';
 import { jsonText } from './json.ts';
 
 /** A summary for a CI page: a row per host, then what changed and what failed. */
@@ -27,7 +27,7 @@ export const markdownFormat: Format = {
 };
 
 const counts = (result: HostResult) => {
-  const outcomes = Object.values(statesOf(result) ?? {}).map(outcomeOf);
+  const outcomes = Object.values(stateResults(result) ?? {}).map(stateOutcome);
   const count = (name: string): number => outcomes.filter(outcome => outcome === name).length;
   return {
     clean: count('Clean'),
@@ -38,9 +38,9 @@ const counts = (result: HostResult) => {
 };
 
 const details = (result: HostResult): string[] => {
-  const states = Object.entries(statesOf(result) ?? {});
-  const notable = states.filter(([, state]) => outcomeOf(state) !== 'Clean');
-  const data = dataOf(result);
+  const states = Object.entries(stateResults(result) ?? {});
+  const notable = states.filter(([, state]) => stateOutcome(state) !== 'Clean');
+  const data = resultData(result);
   const value = typeof data === 'string' ? data : jsonText(data, 2);
   const blocks = [
     ...notable.flatMap(([tag, state]) => stateBlock(tag, state)),
@@ -52,13 +52,13 @@ const details = (result: HostResult): string[] => {
 
 const stateBlock = (tag: string, state: StateResult): string[] => {
   const [module, , , fun] = tag.split('_|-');
-  const head = `**${outcomeOf(state)}** ${inline(`${module}.${fun} ${show(state.name)}`)}`;
+  const head = `**${stateOutcome(state)}** ${inline(`${module}.${fun} ${showValue(state.name)}`)}`;
   const { diff } = state.changes;
   const changes = typeof diff === 'string' ? diff : jsonText(state.changes, 2);
   return [
     '',
     head,
-    ...fence(show(state.comment)),
+    ...fence(showValue(state.comment)),
     ...(Object.keys(state.changes).length > 0
       ? fence(changes, typeof diff === 'string' ? 'diff' : 'json')
       : []),

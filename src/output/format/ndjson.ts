@@ -4,8 +4,8 @@ import type { HostResult, RunEvent } from '../../protocol/event.ts';
 import { writeJson } from '../json-pieces.ts';
 import { errorText, isLogged } from '../message.ts';
 import type { Output, OutputRequest } from '../request.ts';
-import { hide, hideSecrets, unshowable, withCauses } from '../result.ts';
-import { sizeOf } from '../size.ts';
+import { hide, hideResultSecrets, unshowable, withCauses } from '../result.ts';
+import { resultSize } from '../size.ts';
 import { jsonText } from './json.ts';
 
 /** Every event of the run as a line of JSON, the moment it happens. */
@@ -29,7 +29,7 @@ const writeLine = (event: RunEvent, write: (text: string) => void): void => {
   const time = new Date().toISOString();
   try {
     const fields = { time, ...withoutSecrets(event) };
-    if (event.type !== 'host' || sizeOf(event.result) < large) {
+    if (event.type !== 'host' || resultSize(event.result) < large) {
       write(`${jsonText(fields)}\n`);
       return;
     }
@@ -57,7 +57,7 @@ const withoutSecrets = (event: RunEvent): RunEvent => {
   if (event.type !== 'host') return event;
   const result = withSentences(withCauses(event.result));
   if (result.states !== undefined)
-    return { ...event, result: { ...result, states: hideSecrets(result.states) } };
+    return { ...event, result: { ...result, states: hideResultSecrets(result.states) } };
   return { ...event, result };
 };
 

@@ -2,14 +2,14 @@ import type { Plain } from '../../protocol/plain.ts';
 import { palette } from '../color.ts';
 import type { Format } from '../format.ts';
 import { dataByHost } from '../result.ts';
-import { harmless, repr, show, splitLines } from '../text.ts';
+import { harmless, outputLinesOf, repr, showValue } from '../text.ts';
 
 /** `host: line` for each line of each host (spec: salt.output.txt). */
 export const txtFormat: Format = {
   format: results =>
     Object.entries(dataByHost(results))
       .flatMap(([host, value]) =>
-        (typeof value === 'string' ? splitLines(value) : [show(value)]).map(
+        (typeof value === 'string' ? outputLinesOf(value) : [showValue(value)]).map(
           line => `${harmless(host)}: ${harmless(line)}`,
         ),
       )
@@ -24,7 +24,7 @@ export const valuesFormat: Format = {
   format: results =>
     Object.values(dataByHost(results))
       .flatMap<Plain>(value => (Array.isArray(value) ? value : [value]))
-      .map(value => harmless(show(value)))
+      .map(value => harmless(showValue(value)))
       .join('\n'),
 };
 

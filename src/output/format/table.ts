@@ -3,8 +3,8 @@ import type { Plain, PlainDict } from '../../protocol/plain.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import { type Palette, palette } from '../color.ts';
 import type { Format } from '../format.ts';
-import { dataByHost, statesOf } from '../result.ts';
-import { compareText, harmless, show, sortedKeys } from '../text.ts';
+import { dataByHost, stateResults } from '../result.ts';
+import { compareText, harmless, showValue, sortedKeys } from '../text.ts';
 
 const columnWidth = 50;
 
@@ -36,9 +36,9 @@ const shorterFirst = (left: Duration, right: Duration): number =>
   compareText(left.fun, right.fun);
 
 const durations = (result: HostResult): Duration[] =>
-  Object.entries(statesOf(result) ?? {}).map(([tag, state]) => {
+  Object.entries(stateResults(result) ?? {}).map(([tag, state]) => {
     const comps = tag.split('_|-');
-    const name = show(state.name ?? state.__id__);
+    const name = showValue(state.name ?? state.__id__);
     return {
       name: name.length > 60 ? `${name.slice(0, 57)}...` : name,
       fun: `${comps[0]}.${comps.at(-1)}`,
@@ -49,7 +49,7 @@ const durations = (result: HostResult): Duration[] =>
 const tables = (value: Plain, indent: number, colors: Palette): string[] => {
   if (Array.isArray(value)) return tableOf(value, indent, colors);
   if (!isPlainDict(value))
-    return value === null ? [] : [`${' '.repeat(indent)}${harmless(show(value))}`];
+    return value === null ? [] : [`${' '.repeat(indent)}${harmless(showValue(value))}`];
   return sortedKeys(value).flatMap(key => {
     const item = value[key] ?? null;
     const margin = ' '.repeat(indent);
@@ -71,7 +71,7 @@ const tableOf = (list: readonly Plain[], indent: number, colors: Palette): strin
     const keys = [...new Set(rows.flatMap(row => sortedKeys(row)))];
     if (rows.length * keys.length > mostCells) return plainTable(rows, indent, colors);
     return table(
-      rows.map(row => keys.map(key => (Object.hasOwn(row, key) ? show(row[key]) : ''))),
+      rows.map(row => keys.map(key => (Object.hasOwn(row, key) ? showValue(row[key]) : ''))),
       keys.map(title),
       indent + 4,
       colors,
@@ -79,7 +79,7 @@ const tableOf = (list: readonly Plain[], indent: number, colors: Palette): strin
   }
   if (list.every(row => Array.isArray(row)))
     return table(
-      list.map(row => row.map(show)),
+      list.map(row => row.map(showValue)),
       undefined,
       indent + 4,
       colors,
@@ -90,7 +90,7 @@ const tableOf = (list: readonly Plain[], indent: number, colors: Palette): strin
 /** One column: each row as Python writes it. */
 const plainTable = (list: readonly Plain[], indent: number, colors: Palette): string[] =>
   table(
-    list.map(row => [show(row)]),
+    list.map(row => [showValue(row)]),
     undefined,
     indent + 4,
     colors,

@@ -10,7 +10,7 @@ import {
 } from './messages.ts';
 
 /** Answers what a rendering asks of the main thread. */
-export type Serve = (name: string, args: readonly unknown[]) => Promise<unknown>;
+export type ServeWorker = (name: string, args: readonly unknown[]) => Promise<unknown>;
 
 /** A rendering ended with an error of the worker's; `cause` is the error of the call it passed on. */
 export class WorkerFailure extends Error {
@@ -26,7 +26,7 @@ type Answer = { readonly key: string; readonly answer: Promise<unknown> };
 
 type Run = {
   readonly job: unknown;
-  readonly serve: Serve;
+  readonly serve: ServeWorker;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   /** Answers by the order in which they were asked for: a rendering may have to begin again. */
@@ -74,7 +74,7 @@ export class Pool {
    *
    * @throws WorkerFailure
    */
-  run(job: unknown, serve: Serve): Promise<unknown> {
+  run(job: unknown, serve: ServeWorker): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#give({ job, serve, resolve, reject, answers: [] });
     });

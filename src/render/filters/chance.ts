@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { PythonRandom } from '../../data/python/python-random.ts';
 import type { Data } from '../../data/values/value.ts';
 import { randomBytes, randomInt } from '../chance.ts';
-import { type FilterTable, listOf, textOf } from './filter.ts';
+import { type FilterTable, filterText, listOf } from './filter.ts';
 import { scalarText } from './python-text.ts';
 
 const longestRandom = 1_000_000;
@@ -19,7 +19,8 @@ export const chanceFilters: FilterTable = {
   },
   gen_mac: {
     params: [],
-    run: prefix => [textOf(prefix), ...Array.from(randomBytes(3), byte => hexByte(byte))].join(':'),
+    run: prefix =>
+      [filterText(prefix), ...Array.from(randomBytes(3), byte => hexByte(byte))].join(':'),
   },
   random_hash: { params: ['hash_type?'], run: randomHash },
   rand_str: { params: ['hash_type?'], run: randomHash },
@@ -41,7 +42,7 @@ const hexByte = (byte: number): string => byte.toString(16).padStart(2, '0').toU
 function randomHash(value: Data, type: Data | undefined): Data {
   if (typeof value !== 'number' || value < 0)
     throw new TypeError(`random_hash takes a number, not ${scalarText(value)}`);
-  return createHash(textOf(type) || 'md5')
+  return createHash(filterText(type) || 'md5')
     .update(String(randomInt(Math.min(Math.trunc(value) + 1, 2 ** 47))))
     .digest('hex');
 }
@@ -50,7 +51,8 @@ function randomHash(value: Data, type: Data | undefined): Data {
 const draw = (list: readonly Data[], count: number, seed: Data | undefined): Data[] => {
   if (!(count >= 0 && count <= list.length))
     throw new TypeError('the sample is larger than the list, or negative');
-  if (seed !== undefined && seed !== null) return seededRandom(textOf(seed)).sample(list, count);
+  if (seed !== undefined && seed !== null)
+    return seededRandom(filterText(seed)).sample(list, count);
   return list
     .map(item => ({ item, order: randomInt(2 ** 47) }))
     .sort((a, b) => a.order - b.order)

@@ -58,7 +58,7 @@ export const callFilter = (
   kwargs: Dict,
 ): Data => filter.run(value, ...bindFilter(name, filter, args, kwargs));
 
-export const textOf = (value: Data | undefined): string =>
+export const filterText = (value: Data | undefined): string =>
   value === null || value === undefined ? '' : String(value);
 
 export const listOf = (value: Data | undefined, name: string): Data[] => {
@@ -68,7 +68,7 @@ export const listOf = (value: Data | undefined, name: string): Data[] => {
   throw new TypeError(`the filter '${name}' takes a list`);
 };
 
-export const isTrue = (value: Data | undefined): boolean =>
+export const isTrueData = (value: Data | undefined): boolean =>
   Array.isArray(value)
     ? value.length > 0
     : value instanceof Map

@@ -3,7 +3,7 @@ import { dumpYaml } from '../../data/formats/yaml-dump.ts';
 import { type Data, isDict } from '../../data/values/value.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import { JsonReader } from '../json-reader.ts';
-import { type FilterTable, isTrue, textOf } from './filter.ts';
+import { type FilterTable, filterText, isTrueData } from './filter.ts';
 import { scalarText } from './python-text.ts';
 import { formatXml } from './xml.ts';
 
@@ -11,13 +11,13 @@ import { formatXml } from './xml.ts';
 export const formatFilters: FilterTable = {
   yaml: {
     params: ['flow_style?'],
-    run: (value, flow = true) => formatYaml(value, flow === null ? null : isTrue(flow)),
+    run: (value, flow = true) => formatYaml(value, flow === null ? null : isTrueData(flow)),
   },
   json: {
     params: ['sort_keys?', 'indent?'],
     run: (value, sortKeys = true, indent) =>
       dumpJson(value, {
-        sortKeys: isTrue(sortKeys),
+        sortKeys: isTrueData(sortKeys),
         indent: typeof indent === 'number' ? indent : undefined,
       }),
   },
@@ -25,11 +25,11 @@ export const formatFilters: FilterTable = {
     params: ['indent?', 'sort_keys?', 'separators?', 'ensure_ascii?'],
     run: (value, indent, sortKeys = false, separators = null, ascii = true) =>
       dumpJson(value, {
-        ascii: isTrue(ascii),
-        sortKeys: isTrue(sortKeys),
+        ascii: isTrueData(ascii),
+        sortKeys: isTrueData(sortKeys),
         indent: typeof indent === 'number' ? indent : undefined,
         separators: Array.isArray(separators)
-          ? [textOf(separators[0]), textOf(separators[1])]
+          ? [filterText(separators[0]), filterText(separators[1])]
           : undefined,
       }).replace(/[<>&']/g, char => `\\u00${char.charCodeAt(0).toString(16)}`),
   },
@@ -43,12 +43,12 @@ export const formatFilters: FilterTable = {
       if (!isDict(value)) throw new TypeError('dict_to_sls_yaml_params takes a dictionary');
       return formatYaml(
         [...value].map(pair => new Map([pair])),
-        isTrue(flow),
+        isTrueData(flow),
       );
     },
   },
-  load_yaml: { params: [], run: value => loadYaml(textOf(value), { file: 'load_yaml' }) },
-  load_json: { params: [], run: value => new JsonReader(textOf(value)).read() },
+  load_yaml: { params: [], run: value => loadYaml(filterText(value), { file: 'load_yaml' }) },
+  load_json: { params: [], run: value => new JsonReader(filterText(value)).read() },
 };
 
 /** `|yaml`: Salt's dump without the line end. */

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { Data } from '../../data/values/value.ts';
-import { type FilterTable, textOf } from './filter.ts';
+import { type FilterTable, filterText } from './filter.ts';
 import { needText } from './python-text.ts';
 
 const digest = (algorithm: string): FilterTable[string] => ({
@@ -17,13 +17,13 @@ export const hashFilters: FilterTable = {
   hmac: {
     params: ['shared_secret', 'challenge_hmac'],
     run: (value, secret, challenge) =>
-      createHmac('sha256', textOf(secret)).update(textOf(value)).digest('base64') ===
-      textOf(challenge),
+      createHmac('sha256', filterText(secret)).update(filterText(value)).digest('base64') ===
+      filterText(challenge),
   },
   hmac_compute: {
     params: ['shared_secret'],
     run: (value, secret) =>
-      createHmac('sha256', textOf(secret)).update(textOf(value)).digest('hex'),
+      createHmac('sha256', filterText(secret)).update(filterText(value)).digest('hex'),
   },
   base64_encode: {
     params: [],

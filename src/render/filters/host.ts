@@ -1,19 +1,19 @@
 import { type Data, type Dict, isDict } from '../../data/values/value.ts';
-import { bindFilter, isTrue, listOf, textOf } from './filter.ts';
+import { bindFilter, filterText, isTrueData, listOf } from './filter.ts';
 import { parseIp } from './ip-address.ts';
 
 /** Calls an execution function for the host. */
-export type Ask = (fun: string, args: Data[], kwargs?: Dict) => Promise<Data>;
+export type CallHost = (fun: string, args: Data[], kwargs?: Dict) => Promise<Data>;
 
 /** A filter that looks at the host's files, users or network, not at the control node's. */
 export type HostFilter = (
-  ask: Ask,
+  ask: CallHost,
   value: Data,
   args: readonly Data[],
   kwargs: Dict,
 ) => Promise<Data>;
 
-type Work = (ask: Ask, value: Data, ...args: (Data | undefined)[]) => Promise<Data>;
+type Work = (ask: CallHost, value: Data, ...args: (Data | undefined)[]) => Promise<Data>;
 
 const asking =
   (name: string, params: readonly string[], work: Work): HostFilter =>
@@ -52,18 +52,18 @@ export const hostFilters: ReadonlyMap<string, HostFilter> = new Map(
 /** What a host cannot tell, a filter that judges takes for nothing. */
 const orNothing = (answer: Promise<Data>): Promise<Data> => answer.catch(() => null);
 
-async function listFiles(ask: Ask, directory: Data): Promise<Data> {
+async function listFiles(ask: CallHost, directory: Data): Promise<Data> {
   const found = await orNothing(ask('file.find', [directory]));
   const below = found === null ? [] : listOf(found, 'list_files');
   return [directory, ...below.filter(path => path !== directory)];
 }
 
 /** The first bytes of a file; nothing where it cannot be read. */
-const startOf = async (ask: Ask, path: Data, length: number): Promise<Buffer | undefined> => {
-  const command = ['od', '-An', '-v', '-tx1', '-N', String(length), '--', textOf(path)];
+const startOf = async (ask: CallHost, path: Data, length: number): Promise<Buffer | undefined> => {
+  const command = ['od', '-An', '-v', '-tx1', '-N', String(length), '--', filterText(path)];
   const answer = await ask('cmd.run_all', [command], new Map([['ignore_retcode', true]]));
   if (!isDict(answer) || answer.get('retcode') !== 0) return undefined;
-  return Buffer.from(textOf(answer.get('stdout')).replace(/\s+/g, ''), 'hex');
+  return Buffer.from(filterText(answer.get('stdout')).replace(/\s+/g, ''), 'hex');
 };
 
 const isUtf8 = (bytes: Buffer): boolean => bytes.equals(Buffer.from(bytes.toString('utf8')));
@@ -88,24 +88,24 @@ const isBinary = (bytes: Buffer): boolean => {
 
 /** The first address of a name that answers at a port, else its first; IPv6 in brackets. */
 async function dnsCheck(
-  ask: Ask,
+  ask: CallHost,
   name: Data,
   port: Data | undefined,
   _safe: Data | undefined,
   ipv6: Data | undefined,
 ): Promise<Data> {
-  const found = textOf(await orNothing(ask('network.dig', [name])))
+  const found = filterText(await orNothing(ask('network.dig', [name])))
     .split('\n')
     .filter(text => parseIp(text) !== undefined);
-  const version = isTrue(ipv6) ? 6 : 4;
+  const version = isTrueData(ipv6) ? 6 : 4;
   const wanted =
     ipv6 === undefined || ipv6 === null
       ? found
       : found.filter(text => parseIp(text)?.version === version);
-  const addresses = wanted.length === 0 && isTrue(ipv6) ? found : wanted;
+  const addresses = wanted.length === 0 && isTrueData(ipv6) ? found : wanted;
   const [first] = addresses;
   if (first === undefined)
-    throw new TypeError(`the DNS lookup of '${textOf(name)}' on the host gave no address`);
+    throw new TypeError(`the DNS lookup of '${filterText(name)}' on the host gave no address`);
   for (const address of addresses) {
     const answer = await ask('network.connect', [address, port ?? null], new Map([['timeout', 2]]));
     if (isDict(answer) && answer.get('result') === true) return inBrackets(address);

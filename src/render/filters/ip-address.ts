@@ -1,5 +1,5 @@
 /** An IP address, with the prefix of its network where one was written (`10.0.0.5/24`). */
-export type IpAddress = {
+export type IpInterface = {
   readonly version: 4 | 6;
   readonly value: bigint;
   readonly prefix?: number;
@@ -16,7 +16,7 @@ export type IpNetwork = {
 export const widthOf = (version: 4 | 6): 32 | 128 => (version === 4 ? 32 : 128);
 
 /** Reads `1.2.3.4`, `fe80::1%eth0`, and with `/24` or `/255.255.255.0` behind. Undefined: it is none. */
-export const parseIp = (text: string): IpAddress | undefined => {
+export const parseIp = (text: string): IpInterface | undefined => {
   const [host = '', mask, ...rest] = text.split('/');
   if (rest.length > 0) return undefined;
   const address = parseV4(host) ?? parseV6(host);
@@ -26,12 +26,12 @@ export const parseIp = (text: string): IpAddress | undefined => {
 };
 
 /** Python takes a number as an address too. */
-export const ipOfNumber = (value: bigint): IpAddress | undefined => {
+export const ipOfNumber = (value: bigint): IpInterface | undefined => {
   if (value < 0n || value >= 1n << 128n) return undefined;
   return { version: value < 1n << 32n ? 4 : 6, value };
 };
 
-const parseV4 = (text: string): IpAddress | undefined => {
+const parseV4 = (text: string): IpInterface | undefined => {
   const value = v4Number(text);
   return value === undefined ? undefined : { version: 4, value };
 };
@@ -47,7 +47,7 @@ const v4Number = (text: string): bigint | undefined => {
   return value;
 };
 
-const parseV6 = (text: string): IpAddress | undefined => {
+const parseV6 = (text: string): IpInterface | undefined => {
   const [, address = '', scope] = /^([^%]*)(?:%([^%]+))?$/s.exec(text) ?? [];
   const value = v6Number(address);
   if (value === undefined) return undefined;
@@ -91,18 +91,18 @@ const netmask = (network: Pick<IpNetwork, 'version' | 'prefix'>): bigint =>
   ((1n << BigInt(widthOf(network.version))) - 1n) ^ hostMask(network);
 
 /** The network an address stands in; alone it is a network of one. */
-export const networkOf = ({ version, value, prefix }: IpAddress): IpNetwork => {
+export const ipNetworkOf = ({ version, value, prefix }: IpInterface): IpNetwork => {
   const whole = { version, prefix: prefix ?? widthOf(version) };
   return { ...whole, value: value & netmask(whole) };
 };
 
-export const sizeOf = (network: IpNetwork): bigint => hostMask(network) + 1n;
+export const networkSize = (network: IpNetwork): bigint => hostMask(network) + 1n;
 
-export const isInside = ({ version, value }: IpAddress, network: IpNetwork): boolean =>
+export const isInside = ({ version, value }: IpInterface, network: IpNetwork): boolean =>
   version === network.version && (value & netmask(network)) === network.value;
 
 /** The shortest usual way to write an address: Python's `str()`. */
-export const ipText = ({ version, value, prefix, scope }: IpAddress): string => {
+export const ipText = ({ version, value, prefix, scope }: IpInterface): string => {
   const text = version === 4 ? v4Text(value) : v6Text(value);
   return `${text}${scope === undefined ? '' : `%${scope}`}${prefix === undefined ? '' : `/${prefix}`}`;
 };

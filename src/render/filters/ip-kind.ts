@@ -1,10 +1,10 @@
 import {
-  type IpAddress,
+  type IpInterface,
   type IpNetwork,
+  ipNetworkOf,
   isInside,
-  networkOf,
+  networkSize,
   parseIp,
-  sizeOf,
 } from './ip-address.ts';
 
 type Networks = () => readonly IpNetwork[];
@@ -15,7 +15,7 @@ const networks = (texts: string): Networks => {
   return () => {
     read ??= texts.split(' ').flatMap(text => {
       const address = parseIp(text);
-      return address ? [networkOf(address)] : [];
+      return address ? [ipNetworkOf(address)] : [];
     });
     return read;
   };
@@ -43,30 +43,30 @@ const mapped = networks('::ffff:0:0/96');
 
 const within =
   (list: Networks) =>
-  (address: IpAddress): boolean =>
+  (address: IpInterface): boolean =>
     list().some(network => isInside(address, network));
 
 /** `::ffff:10.0.0.1` is what 10.0.0.1 is. */
-const unmapped = (address: IpAddress): IpAddress =>
+const unmapped = (address: IpInterface): IpInterface =>
   within(mapped)(address) ? { version: 4, value: address.value & 0xffffffffn } : address;
 
-const isPrivate = (address: IpAddress): boolean => {
+const isPrivate = (address: IpInterface): boolean => {
   const one = unmapped(address);
   return within(privateOnes)(one) && !within(publicWithin)(one);
 };
 
 /** Is it this address alone, with no network around it? */
-const isExactly = (address: IpAddress, value: bigint): boolean =>
+const isExactly = (address: IpInterface, value: bigint): boolean =>
   address.value === value &&
-  (address.version === 4 ? address.prefix === undefined : sizeOf(networkOf(address)) === 1n);
+  (address.version === 4 ? address.prefix === undefined : networkSize(ipNetworkOf(address)) === 1n);
 
-const isLoopback = (address: IpAddress): boolean =>
+const isLoopback = (address: IpInterface): boolean =>
   address.version === 4 ? within(loopback4)(address) : isExactly(address, 1n);
 
-const isPublic = (address: IpAddress): boolean => !isPrivate(address);
+const isPublic = (address: IpInterface): boolean => !isPrivate(address);
 
 /** What the `options` of Salt's address filters ask of an address, in the order they are asked. */
-export const ipKinds: ReadonlyMap<string, (address: IpAddress) => boolean> = new Map([
+export const ipKinds: ReadonlyMap<string, (address: IpInterface) => boolean> = new Map([
   ['global', isPublic],
   ['public', isPublic],
   ['private', isPrivate],
@@ -81,5 +81,5 @@ export const ipKinds: ReadonlyMap<string, (address: IpAddress) => boolean> = new
   ['site-local', within(siteLocal)],
   ['site_local', within(siteLocal)],
   ['sl', within(siteLocal)],
-  ['unspecified', (address: IpAddress) => isExactly(address, 0n)],
+  ['unspecified', (address: IpInterface) => isExactly(address, 0n)],
 ]);

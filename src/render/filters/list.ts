@@ -1,7 +1,7 @@
-import { compareText, dumpJson } from '../../data/formats/json-dump.ts';
+import { compareKeys, dumpJson } from '../../data/formats/json-dump.ts';
 import { traverse } from '../../data/values/traverse.ts';
 import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/values/value.ts';
-import { type FilterTable, isTrue, listOf, textOf } from './filter.ts';
+import { type FilterTable, filterText, isTrueData, listOf } from './filter.ts';
 import { searchData } from './jmespath/search.ts';
 import { toNumber } from './number.ts';
 import { needText, scalarText } from './python-text.ts';
@@ -35,24 +35,24 @@ export const listFilters: FilterTable = {
       flatten(
         listOf(value, 'flatten'),
         levels === null ? Number.POSITIVE_INFINITY : Number(levels),
-        isTrue(nulls),
+        isTrueData(nulls),
       ),
   },
   traverse: {
     params: ['key', 'default?', 'delimiter?'],
     run: (value, key, otherwise = null, delimiter = ':') => {
-      const found = traverse(value, textOf(key), textOf(delimiter));
+      const found = traverse(value, filterText(key), filterText(delimiter));
       return typeof found === 'symbol' ? otherwise : found;
     },
   },
-  json_query: { params: ['expr'], run: (value, expr) => searchData(value, textOf(expr)) },
+  json_query: { params: ['expr'], run: (value, expr) => searchData(value, filterText(expr)) },
   mysql_to_dict: { params: ['key'], run: mysqlTable },
   sorted_ignorecase: {
     params: [],
     run: value =>
       listOf(value, 'sorted_ignorecase')
         .map(item => ({ item, lower: needText(item, 'sorted_ignorecase').toLowerCase() }))
-        .sort((a, b) => compareText(a.lower, b.lower))
+        .sort((a, b) => compareKeys(a.lower, b.lower))
         .map(({ item }) => item),
   },
   substring_in_list: {
@@ -70,12 +70,12 @@ export const listFilters: FilterTable = {
   },
   exactly_one_true: {
     params: [],
-    run: value => listOf(value, 'exactly_one_true').filter(isTrue).length === 1,
+    run: value => listOf(value, 'exactly_one_true').filter(isTrueData).length === 1,
   },
   exactly_n_true: {
     params: ['amount?'],
     run: (value, amount = 1) =>
-      listOf(value, 'exactly_n_true').filter(isTrue).length === Number(amount),
+      listOf(value, 'exactly_n_true').filter(isTrueData).length === Number(amount),
   },
   skip: { params: [], run: () => '' },
   compare_lists: {
@@ -170,7 +170,7 @@ function average(value: Data): Data {
 
 /** Python's order of two values of one kind. */
 const order = (a: Data, b: Data): number => {
-  if (typeof a === 'string' && typeof b === 'string') return compareText(a, b);
+  if (typeof a === 'string' && typeof b === 'string') return compareKeys(a, b);
   if (isNumber(a) && isNumber(b)) return numeric(a) - numeric(b);
   if (!Array.isArray(a) || !Array.isArray(b))
     throw new TypeError('what the list holds cannot be compared with each other');
@@ -215,9 +215,9 @@ function mysqlTable(value: Data, key: Data | undefined): Data {
     headers.slice(1, -1).forEach((header, index) => {
       row.set(header, toNumber(cells[index + 1] ?? ''));
     });
-    const name = row.get(textOf(key));
+    const name = row.get(filterText(key));
     if (name === undefined || Array.isArray(name) || isDict(name))
-      throw new TypeError(`mysql_to_dict: there is no column '${textOf(key)}'`);
+      throw new TypeError(`mysql_to_dict: there is no column '${filterText(key)}'`);
     rows.set(name, row);
   }
   return rows;

@@ -1,13 +1,13 @@
 import { type Data, Float, isDict } from '../../data/values/value.ts';
-import { type FilterTable, textOf } from './filter.ts';
+import { type FilterTable, filterText } from './filter.ts';
 import {
-  type IpAddress,
+  type IpInterface,
+  ipNetworkOf,
   ipOfNumber,
   ipText,
   isInside,
-  networkOf,
+  networkSize,
   parseIp,
-  sizeOf,
   widthOf,
 } from './ip-address.ts';
 import { ipKinds } from './ip-kind.ts';
@@ -38,7 +38,7 @@ export const networkFilters: FilterTable = {
     ipText({ ...address, prefix: address.prefix ?? widthOf(address.version) }),
   ),
   network_hosts: networkFilter((address, most) => hostsOf(address, most)),
-  network_size: networkFilter(address => wholeNumber(sizeOf(networkOf(address)))),
+  network_size: networkFilter(address => wholeNumber(networkSize(ipNetworkOf(address)))),
   filter_by_networks: { params: ['networks'], run: filterByNetworks },
   ipwrap: {
     params: [],
@@ -51,16 +51,16 @@ const pick = (
   value: Data,
   versions: readonly Version[],
   options: Data | undefined,
-): IpAddress | undefined => {
+): IpInterface | undefined => {
   const address = addressOf(value);
   if (!address || !versions.includes(address.version)) return undefined;
-  const kinds = textOf(options)
+  const kinds = filterText(options)
     .split(',')
     .map(kind => kind.trim());
   return kinds.every(kind => ipKinds.get(kind)?.(address) ?? true) ? address : undefined;
 };
 
-const addressOf = (value: Data): IpAddress | undefined => {
+const addressOf = (value: Data): IpInterface | undefined => {
   if (typeof value === 'string') return parseIp(value);
   if (typeof value === 'boolean') return ipOfNumber(value ? 1n : 0n);
   if (typeof value === 'bigint') return ipOfNumber(value);
@@ -85,7 +85,7 @@ const pickAny = (value: Data, options: Data | undefined): Data => {
 };
 
 /** A filter on each address of a list, or on one; nothing where there is none. */
-function networkFilter(make: (address: IpAddress, most: number) => Data): FilterTable[string] {
+function networkFilter(make: (address: IpInterface, most: number) => Data): FilterTable[string] {
   return {
     params: ['options?', 'version?'],
     run: (value, options, version) => {
@@ -106,9 +106,9 @@ function networkFilter(make: (address: IpAddress, most: number) => Data): Filter
 }
 
 /** Addresses for hosts: without those of the network itself, where it has more than two. */
-const hostsOf = (address: IpAddress, most: number): Data => {
-  const { version, value, prefix } = networkOf(address);
-  const size = sizeOf({ version, value, prefix });
+const hostsOf = (address: IpInterface, most: number): Data => {
+  const { version, value, prefix } = ipNetworkOf(address);
+  const size = networkSize({ version, value, prefix });
   if (size > BigInt(most))
     throw new TypeError(`${ipText({ version, value, prefix })} has too many hosts for a list`);
   const first = size > 2n ? 1n : 0n;
@@ -125,9 +125,10 @@ function filterByNetworks(value: Data, list: Data | undefined): Data {
   if (list === null || list === undefined) return value;
   const networks = (Array.isArray(list) ? list : [list]).map(item => {
     const address = addressOf(item);
-    if (!address) throw new TypeError(`'${textOf(item)}' is no network`);
-    const network = networkOf(address);
-    if (network.value !== address.value) throw new TypeError(`${textOf(item)} has host bits set`);
+    if (!address) throw new TypeError(`'${filterText(item)}' is no network`);
+    const network = ipNetworkOf(address);
+    if (network.value !== address.value)
+      throw new TypeError(`${filterText(item)} has host bits set`);
     return network;
   });
   const inside = (items: Data): Data => {
@@ -135,7 +136,7 @@ function filterByNetworks(value: Data, list: Data | undefined): Data {
     return items.flatMap(item => {
       const address = addressOf(item);
       if (!address || address.prefix !== undefined)
-        throw new TypeError(`'${textOf(item)}' is no address`);
+        throw new TypeError(`'${filterText(item)}' is no address`);
       return networks.filter(network => isInside(address, network)).map(() => item);
     });
   };
@@ -148,6 +149,6 @@ const wrapAddress = (value: Data): Data => {
   const address = pick(value, [6], null);
   if (!address) return value;
   if (address.prefix !== undefined)
-    throw new TypeError(`'${textOf(value)}' is a network, not an address`);
+    throw new TypeError(`'${filterText(value)}' is a network, not an address`);
   return `[${ipText(address)}]`;
 };

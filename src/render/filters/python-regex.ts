@@ -7,7 +7,7 @@ import { linearMatches } from './linear-regex.ts';
  *
  * @throws TypeError for a pattern that is broken or that JavaScript cannot express.
  */
-export const pythonRegex = (
+export const filterRegex = (
   pattern: string,
   given: { ignorecase?: boolean; multiline?: boolean; sticky?: boolean; global?: boolean },
 ): RegExp => {

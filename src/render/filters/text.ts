@@ -1,9 +1,9 @@
 import { shellQuote } from '../../data/formats/shell-quote.ts';
 import { expandReplacement } from '../../data/python/python-replacement.ts';
 import type { Data } from '../../data/values/value.ts';
-import { type FilterTable, isTrue, listOf, textOf } from './filter.ts';
+import { type FilterTable, filterText, isTrueData, listOf } from './filter.ts';
 import { humanToBytes, toNumber } from './number.ts';
-import { allMatches, pythonRegex } from './python-regex.ts';
+import { allMatches, filterRegex } from './python-regex.ts';
 import { capitalized, isSpace, needText, scalarText } from './python-text.ts';
 
 const regexParams = ['rgx', 'ignorecase?', 'multiline?'];
@@ -19,10 +19,12 @@ export const textFilters: FilterTable = {
     params: ['width?', 'first?', 'blank?'],
     run: (value, width = 4, first = false, blank = false) => {
       const space = typeof width === 'string' ? width : ' '.repeat(Number(width));
-      const lines = textOf(value).split(/\r\n|\r|\n/);
+      const lines = filterText(value).split(/\r\n|\r|\n/);
       return lines
         .map((line, index) =>
-          (index === 0 ? isTrue(first) : isTrue(blank) || line !== '') ? space + line : line,
+          (index === 0 ? isTrueData(first) : isTrueData(blank) || line !== '')
+            ? space + line
+            : line,
         )
         .join('\n');
     },
@@ -42,12 +44,17 @@ export const textFilters: FilterTable = {
   regex_replace: {
     params: ['rgx', 'val', 'ignorecase?', 'multiline?'],
     run: (value, rgx, val, ignorecase, multiline) => {
-      const flags = { ignorecase: isTrue(ignorecase), multiline: isTrue(multiline), global: true };
-      const text = textOf(value);
+      const flags = {
+        ignorecase: isTrueData(ignorecase),
+        multiline: isTrueData(multiline),
+        global: true,
+      };
+      const text = filterText(value);
       let result = '';
       let at = 0;
-      for (const match of allMatches(pythonRegex(textOf(rgx), flags), text)) {
-        result += text.slice(at, match.index) + expandReplacement(textOf(val), match, match.groups);
+      for (const match of allMatches(filterRegex(filterText(rgx), flags), text)) {
+        result +=
+          text.slice(at, match.index) + expandReplacement(filterText(val), match, match.groups);
         at = (match.index ?? 0) + match[0].length;
       }
       return result + text.slice(at);
@@ -73,17 +80,17 @@ export const textFilters: FilterTable = {
     params: ['uppercamel?'],
     run: (value, upper = false) => {
       const [first = '', ...rest] = needText(value, 'to_camelcase').split('_');
-      return [isTrue(upper) ? capitalized(first) : first, ...rest.map(capitalized)].join('');
+      return [isTrueData(upper) ? capitalized(first) : first, ...rest.map(capitalized)].join('');
     },
   },
   human_to_bytes: {
     params: ['default_unit?', 'handle_metric?'],
     run: (value, unit = 'B', metric = false) =>
-      humanToBytes(scalarText(value), textOf(unit), isTrue(metric)),
+      humanToBytes(scalarText(value), filterText(unit), isTrueData(metric)),
   },
   check_whitelist_blacklist: {
     params: ['whitelist?', 'blacklist?'],
-    run: (value, whitelist, blacklist) => isAllowed(textOf(value), whitelist, blacklist),
+    run: (value, whitelist, blacklist) => isAllowed(filterText(value), whitelist, blacklist),
   },
   path_join: {
     params: ['use_posixpath?'],
@@ -100,10 +107,10 @@ const isAllowed = (
 ): boolean => {
   const isIn = (list: Data | undefined): boolean =>
     (typeof list === 'string' ? [list] : listOf(list, 'check_whitelist_blacklist')).some(pattern =>
-      isMatch(text, textOf(pattern)),
+      isMatch(text, filterText(pattern)),
     );
-  if (isTrue(blacklist) && isIn(blacklist)) return false;
-  return isTrue(whitelist) ? isIn(whitelist) : true;
+  if (isTrueData(blacklist) && isIn(blacklist)) return false;
+  return isTrueData(whitelist) ? isIn(whitelist) : true;
 };
 
 /** As a glob, or else as a regular expression for all of it. */
@@ -116,7 +123,7 @@ const isMatch = (text: string, pattern: string): boolean => {
     .replace(/\?/g, '.');
   return [glob, pattern].some(source => {
     try {
-      return allMatches(pythonRegex(`\\A(?:${source})\\Z`, { global: true }), text).length > 0;
+      return allMatches(filterRegex(`\\A(?:${source})\\Z`, { global: true }), text).length > 0;
     } catch {
       return false;
     }
@@ -173,11 +180,11 @@ const groups = (
   sticky: boolean,
 ): Data => {
   const flags = {
-    ignorecase: isTrue(ignorecase),
-    multiline: isTrue(multiline),
+    ignorecase: isTrueData(ignorecase),
+    multiline: isTrueData(multiline),
     sticky,
     global: true,
   };
-  const [found] = allMatches(pythonRegex(textOf(rgx), flags), textOf(value));
+  const [found] = allMatches(filterRegex(filterText(rgx), flags), filterText(value));
   return found ? found.slice(1).map(group => group ?? null) : null;
 };

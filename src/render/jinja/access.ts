@@ -8,7 +8,7 @@ import type { Method } from './methods/method.ts';
 import { bytesMethods, numberMethods } from './methods/scalars.ts';
 import { textMethods } from './methods/text.ts';
 import type { Run } from './run/run.ts';
-import { keyOf, lookUp } from './values/compare.ts';
+import { comparisonKey, lookUp } from './values/compare.ts';
 import { type FieldAccess, formatText } from './values/format.ts';
 import { itemAt } from './values/iterate.ts';
 import { isNumeric } from './values/number.ts';
@@ -60,7 +60,7 @@ const itemInDict = (dict: ValueDict, key: Value): Value | undefined => {
   if (key instanceof Undefined) return key.raise();
   const isHashable = !Array.isArray(key) || isTuple(key);
   return isHashable && !isMap(key) && !(key instanceof Thing)
-    ? lookUp(dict, keyOf(key))
+    ? lookUp(dict, comparisonKey(key))
     : undefined;
 };
 

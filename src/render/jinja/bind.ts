@@ -5,15 +5,15 @@ import type { Args, Value } from './values/value.ts';
 /** Names of parameters; those with a `?` at the end may be left out. */
 export type Params = readonly string[];
 
-export type Bound = (Value | undefined)[];
+export type BoundValues = (Value | undefined)[];
 
 /** Puts arguments in the order of the parameters. Python's complaints where they do not fit. */
-export const bind = (callee: string, params: Params, { list, named }: Args): Bound => {
+export const bindMacro = (callee: string, params: Params, { list, named }: Args): BoundValues => {
   if (list.length > params.length)
     raise(
       `${callee}() takes at most ${params.length} argument${params.length === 1 ? '' : 's'} (${list.length} given)`,
     );
-  const bound: Bound = [...list];
+  const bound: BoundValues = [...list];
   for (const [name, value] of named) {
     const index = params.findIndex(param => param === name || param === `${name}?`);
     if (index < 0) raise(`${callee}() got an unexpected keyword argument ${quoted(name)}`);

@@ -1,8 +1,8 @@
-import type { Origin } from '../source-map.ts';
+import type { TemplateOrigin } from '../source-map.ts';
 
 /** Where in a template something stands. */
-export type Spot = {
-  readonly source: Source;
+export type TemplatePosition = {
+  readonly source: TemplateSource;
   readonly line: number;
   /** Known for text and for tags that print. */
   readonly column?: number;
@@ -11,7 +11,7 @@ export type Spot = {
 };
 
 /** A template's text and what it is called. */
-export type Source = {
+export type TemplateSource = {
   /** Its path inside the roots. */
   readonly name: string;
   /** The file on the control node. */
@@ -22,7 +22,12 @@ export type Source = {
 };
 
 /** Where a piece of the rendered text was written. */
-export const originOf = ({ source, line, column = 1, isText = false }: Spot): Origin => ({
+export const templateOriginOf = ({
+  source,
+  line,
+  column = 1,
+  isText = false,
+}: TemplatePosition): TemplateOrigin => ({
   file: source.file,
   text: source.text,
   line,
@@ -45,7 +50,7 @@ export type FaultKind = keyof typeof introductions;
 /** What goes wrong inside a template; `renderJinja` makes a `TsaltError` of it. */
 export class JinjaFault extends Error {
   readonly kind: FaultKind;
-  readonly spot: Spot | undefined;
+  readonly spot: TemplatePosition | undefined;
   readonly hint: string | undefined;
   readonly #saltSentence: string | undefined;
 
@@ -53,7 +58,7 @@ export class JinjaFault extends Error {
     kind: FaultKind,
     reason: string,
     more: {
-      readonly spot?: Spot;
+      readonly spot?: TemplatePosition;
       readonly hint?: string;
       readonly cause?: unknown;
       readonly saltSentence?: string | undefined;

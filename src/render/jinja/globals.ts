@@ -1,8 +1,8 @@
 import { raise } from './fault.ts';
 import { lipsum } from './lipsum.ts';
-import { updateDict } from './methods/dict.ts';
+import { updateValueDict } from './methods/dict.ts';
 import type { Names } from './run/deferred.ts';
-import { isTrue } from './values/compare.ts';
+import { isTruthy } from './values/compare.ts';
 import { wholeNumber } from './values/number.ts';
 import { textOf, typeName } from './values/text.ts';
 import { Namespace, Range } from './values/things.ts';
@@ -32,7 +32,7 @@ const range = ({ list }: Args): Value => {
 };
 
 const dictOf = (dict: ValueDict, args: Args): ValueDict => {
-  updateDict(dict, args);
+  updateValueDict(dict, args);
   return dict;
 };
 
@@ -96,6 +96,6 @@ export const makeGlobals = (): Names =>
 /** The value behind the first condition that is true; the last stands alone. */
 const ifElse = ({ list }: Args): Value => {
   for (let at = 0; at + 1 < list.length; at += 2)
-    if (isTrue(list[at] ?? null)) return list[at + 1] ?? null;
+    if (isTruthy(list[at] ?? null)) return list[at + 1] ?? null;
   return list.length % 2 === 1 ? (list.at(-1) ?? null) : null;
 };

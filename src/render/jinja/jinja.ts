@@ -10,18 +10,18 @@ import { makeGlobals } from './globals.ts';
 import { reportFault } from './report.ts';
 import { compileSource } from './run/compile.ts';
 import { Deferred, type Names } from './run/deferred.ts';
-import { Output } from './run/execute.ts';
-import { Context } from './run/frame.ts';
+import { OutputBuffer } from './run/execute.ts';
+import { TemplateContext } from './run/frame.ts';
 import { runTemplate } from './run/inherit.ts';
-import { limitsFrom } from './run/limits.ts';
+import { jinjaLimitsFrom } from './run/limits.ts';
 import { templateLoader } from './run/loader.ts';
 import { ownCopy } from './run/own-copy.ts';
-import type { Program } from './run/program.ts';
+import type { JinjaProgram } from './run/program.ts';
 import { Run } from './run/run.ts';
 import { hostCaller, SaltFunctions } from './run/salt-functions.ts';
 import { syntaxFrom } from './syntax/options.ts';
 import { tests } from './tests.ts';
-import { isTrue } from './values/compare.ts';
+import { isTruthy } from './values/compare.ts';
 import { Callable, markPillar, Thing, type Value, type ValueDict } from './values/value.ts';
 
 /**
@@ -38,8 +38,8 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
   const { context, saltenv, file } = request;
   const opts = ownCopy(context.opts, recorder) as Dict;
   const run = new Run({
-    limits: limitsFrom(opts),
-    isStrict: !isTrue(opts.get('allow_undefined') ?? null),
+    limits: jinjaLimitsFrom(opts),
+    isStrict: !isTruthy(opts.get('allow_undefined') ?? null),
     filters,
     tests,
     call: hostCaller(context.call),
@@ -54,10 +54,10 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
     const globals = makeGlobals();
     for (const [known, value] of namesOf(stage)) globals.set(known, value);
     const load = templateLoader({ files: context.files, saltenv, syntax, globals, recorder });
-    const program: Program = { run, globals, load, modules: new Map() };
+    const program: JinjaProgram = { run, globals, load, modules: new Map() };
     globals.set('show_full_context', new Callable('show_full_context', () => shown(main)));
-    const main: Context = new Context(template, program, new Map(globals));
-    const out = new Output(run, stage.guarded ? guard : undefined);
+    const main: TemplateContext = new TemplateContext(template, program, new Map(globals));
+    const out = new OutputBuffer(run, stage.guarded ? guard : undefined);
     await runTemplate(main, out);
     stage.printed(rangesOf(out.tainted));
     stage.mapped(out.map);
@@ -92,7 +92,7 @@ const own = (value: Data, recorder: Recorder | undefined, isPillar: boolean): Va
 };
 
 /** `show_full_context()`: the variables that are data. */
-const shown = (context: Context): ValueDict => {
+const shown = (context: TemplateContext): ValueDict => {
   const all: ValueDict = new Map();
   for (const [name, given] of context.root.all()) {
     const value = given instanceof Deferred ? given.value : given;

@@ -1,7 +1,7 @@
 import { randomInt } from '../chance.ts';
-import { bind } from './bind.ts';
+import { bindMacro } from './bind.ts';
 import { raiseLimit } from './fault.ts';
-import { isTrue } from './values/compare.ts';
+import { isTruthy } from './values/compare.ts';
 import { wholeNumber } from './values/number.ts';
 import type { Args, Value } from './values/value.ts';
 
@@ -14,13 +14,13 @@ const params = ['n?', 'html?', 'min?', 'max?'];
 
 /** Blind text, as `lipsum()` of Jinja gives it. */
 export const lipsum = (args: Args): Value => {
-  const [count, html = true, least, most] = bind('generate_lorem_ipsum', params, args);
+  const [count, html = true, least, most] = bindMacro('generate_lorem_ipsum', params, args);
   const from = whole(least, 20);
   const to = Math.max(from + 1, whole(most, 100));
   const paragraphs = whole(count, 5);
   if (paragraphs * to > 1_000_000) raiseLimit('A text grew too long');
   const made = Array.from({ length: paragraphs }, () => paragraph(randomInt(from, to)));
-  return isTrue(html) ? made.map(text => `<p>${text}</p>`).join('\n') : made.join('\n\n');
+  return isTruthy(html) ? made.map(text => `<p>${text}</p>`).join('\n') : made.join('\n\n');
 };
 
 const whole = (value: Value | undefined, otherwise: number): number =>

@@ -1,7 +1,7 @@
 import { excerptOf } from '../../data/excerpt.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import { renderFault } from '../fault.ts';
-import { JinjaFault, type Spot } from './fault.ts';
+import { JinjaFault, type TemplatePosition } from './fault.ts';
 import type { Run } from './run/run.ts';
 
 type Page = { readonly file: string; readonly text: string };
@@ -38,7 +38,7 @@ export const reportFault = (error: unknown, run: Run, page: Page): TsaltError =>
  */
 const saltText = (
   { saltSentence, kind }: JinjaFault,
-  spot: Spot | undefined,
+  spot: TemplatePosition | undefined,
   { text }: Page,
 ): string | undefined => {
   if (!spot || kind === 'error' || kind === 'missing' || kind === 'limit') return undefined;
@@ -46,7 +46,7 @@ const saltText = (
   return `${saltSentence}; line ${spot.line}\n\n${spot.line > lines ? text : excerptOf(text, spot.line)}`;
 };
 
-const fileOf = ({ source }: Spot, page: Page): string =>
+const fileOf = ({ source }: TemplatePosition, page: Page): string =>
   source.text === page.text ? page.file : source.file;
 
 const unexpected = (error: unknown): JinjaFault =>
@@ -55,7 +55,10 @@ const unexpected = (error: unknown): JinjaFault =>
     : new JinjaFault('error', messageOf(error), { cause: error });
 
 /** The import stack, innermost first. */
-const calledFrom = (callers: readonly Spot[], spot: Spot | undefined): string => {
+const calledFrom = (
+  callers: readonly TemplatePosition[],
+  spot: TemplatePosition | undefined,
+): string => {
   const lines = callers
     .filter(caller => caller !== spot)
     .map(({ source, line }) => `called from ${source.name}:${line}`);

@@ -4,7 +4,7 @@ import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { noteChance } from '../chance.ts';
 import { callFilter } from '../filters/filter.ts';
 import { saltFilters } from '../filters/filters.ts';
-import { type Ask, hostFilters } from '../filters/host.ts';
+import { type CallHost, hostFilters } from '../filters/host.ts';
 import { selectFault } from '../taint/select-fault.ts';
 import { stageOf } from './stage.ts';
 import { tableOf } from './tracking.ts';
@@ -60,7 +60,7 @@ export const registerFilters = (liquid: Liquid): void => {
     ) {
       const { args, kwargs } = split(this, argv);
       const { call } = stageOf(this.context.globals).request.context;
-      const ask: Ask = (fun, list, options = new Map()) => call(fun, list, options);
+      const ask: CallHost = (fun, list, options = new Map()) => call(fun, list, options);
       return wrap(await filter(ask, unwrap(value), args, kwargs));
     } as never);
   }

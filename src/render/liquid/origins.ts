@@ -1,7 +1,7 @@
 import type { Template } from 'liquidjs';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import { shownPath } from '../../fileserver/shown-path.ts';
-import { type Origin, SourceMap } from '../source-map.ts';
+import { SourceMap, type TemplateOrigin } from '../source-map.ts';
 import { type TextMaps, writtenBy } from './emitter.ts';
 import { stageOf } from './stage.ts';
 
@@ -36,7 +36,7 @@ type Page = {
   readonly tplfile: string;
 };
 
-const originIn = ({ file, saltenv, files, tplfile }: Page, template: Template): Origin => {
+const originIn = ({ file, saltenv, files, tplfile }: Page, template: Template): TemplateOrigin => {
   const { input, begin, trimLeft, file: path = tplfile } = writtenBy(template);
   // Only text knows how much of it is cut off; tags know whether they cut.
   const isCopy = typeof trimLeft === 'number';

@@ -14,7 +14,7 @@ import {
 import type { Trace } from '../../data/values/position.ts';
 import type { Data } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
-import { parseJson } from '../json.ts';
+import { parsePythonJson } from '../json.ts';
 import { retraced } from '../retrace.ts';
 import { RenderedText } from '../source-map.ts';
 import { loadTaintedJson, loadTaintedYaml } from '../taint/load-tainted.ts';
@@ -37,7 +37,7 @@ type Where = {
 const formats: Readonly<Record<string, Format>> = {
   yaml: loadTaintedYaml,
   json: (text, taint, { file, firstLine }) =>
-    loadTaintedJson(text, taint, file, json => parseJson(json, file, firstLine)),
+    loadTaintedJson(text, taint, file, json => parsePythonJson(json, file, firstLine)),
   text: text => text,
 };
 

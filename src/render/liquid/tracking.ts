@@ -8,7 +8,13 @@ import {
 } from 'liquidjs';
 import { choosesOnlyNames, rangesOf, wholeRange } from '../../data/taint.ts';
 import type { Data } from '../../data/values/value.ts';
-import { type Found, type Look, ofJoined, ofSerialized, ofSplit } from '../taint/align.ts';
+import {
+  type FindRanges,
+  type FoundRanges,
+  ofJoined,
+  ofSerialized,
+  ofSplit,
+} from '../taint/align.ts';
 import { onlySelects } from '../taint/only-selects.ts';
 import { selectFault } from '../taint/select-fault.ts';
 import { type TaintSource, TaintTable } from '../taint/taint-table.ts';
@@ -53,7 +59,7 @@ export const printedBy = (
 ): string | Printed => {
   const table = tableOf(globals);
   if (!table) return guarded;
-  const look: Look = part => table.of(part);
+  const look: FindRanges = part => table.of(part);
   const ranges = typeof data === 'string' ? look(data) : ofSerialized(data, text, look);
   return ranges && ranges.length > 0 ? new Printed(guarded, ranges) : guarded;
 };
@@ -134,7 +140,7 @@ const noteFilter = (
   if (name === 'salt' && onlySelects(String(given))) return;
   const value = unseen(given);
   const args = argv.map(unseen);
-  const look: Look = text => table.of(text);
+  const look: FindRanges = text => table.of(text);
   let source: string | undefined;
   const isTainted = someText([value, args], text => {
     source = look(text)?.[0].source;
@@ -142,7 +148,7 @@ const noteFilter = (
   });
   if (!isTainted) return;
   const result = unseen(made);
-  const learn = (text: string, found: Found): void => {
+  const learn = (text: string, found: FoundRanges): void => {
     const ranges = rangesOf(found ?? wholeRange(text, source ?? 'data'));
     if (ranges) table.learn(text, ranges);
   };
@@ -171,10 +177,10 @@ type Work = {
   readonly value: unknown;
   readonly args: readonly unknown[];
   readonly result: string;
-  readonly look: Look;
+  readonly look: FindRanges;
 };
 
-const exactOf = (name: string, work: Work): Found => {
+const exactOf = (name: string, work: Work): FoundRanges => {
   const { value, args, result, look } = work;
   const [first] = args;
   if (name === 'join')

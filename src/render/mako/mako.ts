@@ -1,7 +1,7 @@
 import { openBlock } from '../script/block.ts';
 import { expressionEnd, splitFilters } from '../script/expression.ts';
-import { Program, syntaxFault } from '../script/program.ts';
-import { attributesOf, closeTag, openTag, type Tag } from './tags.ts';
+import { ScriptProgram, scriptSyntaxFault } from '../script/program.ts';
+import { closeTag, type MakoTag, openTag, tagAttributes } from './tags.ts';
 
 /**
  * Mako's syntax with JavaScript expressions: `${…}` (awaited; `| h, trim` behind), `% for x in
@@ -9,7 +9,7 @@ import { attributesOf, closeTag, openTag, type Tag } from './tags.ts';
  * `<%include>`, `<%def>`, `<%block>`, `<%inherit>`, `<%namespace>`; a backslash at a line's end
  * joins lines.
  */
-export const compileMako = (source: string): Program => new Scanner(source).scan();
+export const compileMako = (source: string): ScriptProgram => new Scanner(source).scan();
 
 const ends: Readonly<Record<string, string>> = {
   endif: 'if',
@@ -18,13 +18,14 @@ const ends: Readonly<Record<string, string>> = {
   endtry: 'try',
 };
 
-type Open = Tag | { readonly word: string; readonly line: number };
+type Open = MakoTag | { readonly word: string; readonly line: number };
 
-const isTag = (open: Open | undefined): open is Tag => open !== undefined && 'attributes' in open;
+const isTag = (open: Open | undefined): open is MakoTag =>
+  open !== undefined && 'attributes' in open;
 
 /** Reads a template from its beginning to its end. */
 class Scanner {
-  readonly #program = new Program();
+  readonly #program = new ScriptProgram();
   readonly #source: string;
   readonly #open: Open[] = [];
   #at = 0;
@@ -34,12 +35,12 @@ class Scanner {
     this.#source = source;
   }
 
-  scan(): Program {
+  scan(): ScriptProgram {
     while (this.#at < this.#source.length)
       this.#controlLine() || this.#tag() || this.#code() || this.#expression() || this.#text();
     const left = this.#open.at(-1);
     if (!left) return this.#program;
-    throw syntaxFault(
+    throw scriptSyntaxFault(
       isTag(left)
         ? `<%${left.name}> is not closed: </%${left.name}> is missing`
         : `% ${left.word} is not closed: % end${left.word} is missing`,
@@ -62,18 +63,18 @@ class Scanner {
     const last = this.#open.at(-1);
     if (Object.hasOwn(ends, word)) {
       if (isTag(last) || last?.word !== ends[word])
-        throw syntaxFault(`% ${word} closes no % ${ends[word]}`, line);
+        throw scriptSyntaxFault(`% ${word} closes no % ${ends[word]}`, line);
       this.#open.pop();
       this.#program.glue('}');
       return;
     }
     const block = openBlock(code, line, '$loop');
-    if (!block) throw syntaxFault(`'% ${code}' is no control line`, line);
+    if (!block) throw scriptSyntaxFault(`'% ${code}' is no control line`, line);
     if (!block.close) {
       this.#open.push({ word, line });
       this.#program.code(block.open, line);
     } else if (last === undefined || isTag(last))
-      throw syntaxFault(`% ${word} stands in no block`, line);
+      throw scriptSyntaxFault(`% ${word} stands in no block`, line);
     else this.#program.glue(block.open);
   }
 
@@ -82,7 +83,7 @@ class Scanner {
     if (closing) {
       const last = this.#open.at(-1);
       if (!isTag(last) || last.name !== closing[1])
-        throw syntaxFault(`</%${closing[1]}> closes no <%${closing[1]}>`, this.#line);
+        throw scriptSyntaxFault(`</%${closing[1]}> closes no <%${closing[1]}>`, this.#line);
       this.#open.pop();
       this.#advance(closing[0].length);
       closeTag(last, this.#program);
@@ -91,7 +92,7 @@ class Scanner {
     const found = this.#match(/<%([\w.:]+)((?:"[^"]*"|'[^']*'|[^"'>])*?)\s*(\/?)>/y);
     if (!found) return false;
     const [whole, name = '', written = '', slash] = found;
-    const tag: Tag = { name, line: this.#line, attributes: attributesOf(written, this.#line) };
+    const tag: MakoTag = { name, line: this.#line, attributes: tagAttributes(written, this.#line) };
     this.#advance(whole.length);
     if (name === 'doc' || name === 'text') {
       const body = slash ? '' : this.#until(`</%${name}>`, `<%${name}>`);
@@ -154,7 +155,7 @@ class Scanner {
 
   #until(end: string, what: string): string {
     const found = this.#source.indexOf(end, this.#at);
-    if (found < 0) throw syntaxFault(`${what} is not closed: ${end} is missing`, this.#line);
+    if (found < 0) throw scriptSyntaxFault(`${what} is not closed: ${end} is missing`, this.#line);
     const body = this.#advance(found - this.#at);
     this.#advance(end.length);
     return body;

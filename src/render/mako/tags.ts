@@ -1,14 +1,14 @@
 import { isName } from '../script/names.ts';
-import { type Program, syntaxFault } from '../script/program.ts';
+import { type ScriptProgram, scriptSyntaxFault } from '../script/program.ts';
 
 /** A tag of Mako's, `<%name key="value">`. */
-export type Tag = {
+export type MakoTag = {
   readonly name: string;
   readonly line: number;
   readonly attributes: ReadonlyMap<string, string>;
 };
 
-export const attributesOf = (written: string, line: number): ReadonlyMap<string, string> => {
+export const tagAttributes = (written: string, line: number): ReadonlyMap<string, string> => {
   const attributes = new Map<string, string>();
   const rest = written.replace(
     /\s*(\w+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g,
@@ -18,7 +18,7 @@ export const attributesOf = (written: string, line: number): ReadonlyMap<string,
     },
   );
   if (rest.trim() !== '')
-    throw syntaxFault(`'${rest.trim()}' is no attribute: write it as key="value"`, line);
+    throw scriptSyntaxFault(`'${rest.trim()}' is no attribute: write it as key="value"`, line);
   return attributes;
 };
 
@@ -26,8 +26,8 @@ type Kind = {
   /** The attributes it takes; all others are refused. */
   readonly takes: readonly string[];
   /** What it does at once; without it, it has a body and `close`. */
-  readonly at?: (tag: Tag, program: Program) => void;
-  readonly close?: (tag: Tag, program: Program) => void;
+  readonly at?: (tag: MakoTag, program: ScriptProgram) => void;
+  readonly close?: (tag: MakoTag, program: ScriptProgram) => void;
 };
 
 const signature = /^\s*([A-Za-z_]\w*)\s*\(([\s\S]*)\)\s*$/;
@@ -49,7 +49,10 @@ const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
       close: (tag, program) => {
         const [, name = '', parameters = ''] = signature.exec(need(tag, 'name')) ?? [];
         if (!isName(name))
-          throw syntaxFault('<%def> needs a name and parameters: name="greet(who)"', tag.line);
+          throw scriptSyntaxFault(
+            '<%def> needs a name and parameters: name="greet(who)"',
+            tag.line,
+          );
         program.endFunction(name, parameters, filters(tag));
       },
     },
@@ -61,9 +64,10 @@ const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
       close: (tag, program) => {
         const name = tag.attributes.get('name');
         if (name === undefined) program.endNameless(filters(tag));
-        else if (!isName(name)) throw syntaxFault(`'${name}' is no name for a block`, tag.line);
+        else if (!isName(name))
+          throw scriptSyntaxFault(`'${name}' is no name for a block`, tag.line);
         else if (program.has(name))
-          throw syntaxFault(`there is a block or function '${name}' already`, tag.line);
+          throw scriptSyntaxFault(`there is a block or function '${name}' already`, tag.line);
         else program.endBlock(name, filters(tag));
       },
     },
@@ -76,14 +80,17 @@ const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
  * @returns whether it stays open until its `</%name>`.
  * @throws SyntaxError for tags and attributes that do not work here, by name.
  */
-export const openTag = (tag: Tag, isClosed: boolean, program: Program): boolean => {
+export const openTag = (tag: MakoTag, isClosed: boolean, program: ScriptProgram): boolean => {
   const kind = kinds.get(tag.name);
-  if (!kind) throw syntaxFault(`the tag <%${tag.name}> is not supported`, tag.line);
+  if (!kind) throw scriptSyntaxFault(`the tag <%${tag.name}> is not supported`, tag.line);
   for (const key of tag.attributes.keys())
     if (!kind.takes.includes(key))
-      throw syntaxFault(`the attribute '${key}' of <%${tag.name}> is not supported`, tag.line);
+      throw scriptSyntaxFault(
+        `the attribute '${key}' of <%${tag.name}> is not supported`,
+        tag.line,
+      );
   if (kind.at) {
-    if (!isClosed) throw syntaxFault(`<%${tag.name}> ends with />, without a body`, tag.line);
+    if (!isClosed) throw scriptSyntaxFault(`<%${tag.name}> ends with />, without a body`, tag.line);
     kind.at(tag, program);
     return false;
   }
@@ -92,10 +99,10 @@ export const openTag = (tag: Tag, isClosed: boolean, program: Program): boolean 
   return !isClosed;
 };
 
-export const closeTag = (tag: Tag, program: Program): void =>
+export const closeTag = (tag: MakoTag, program: ScriptProgram): void =>
   kinds.get(tag.name)?.close?.(tag, program);
 
-function namespace(tag: Tag, program: Program): void {
+function namespace(tag: MakoTag, program: ScriptProgram): void {
   const name = tag.attributes.get('name');
   const names = (tag.attributes.get('import') ?? '')
     .split(',')
@@ -103,14 +110,14 @@ function namespace(tag: Tag, program: Program): void {
     .filter(Boolean);
   for (const wanted of [...(name === undefined ? [] : [name]), ...names])
     if (!isName(wanted))
-      throw syntaxFault(
+      throw scriptSyntaxFault(
         wanted === '*'
           ? '<%namespace> imports by name, not *: write import="one, other"'
           : `'${wanted}' is no name`,
         tag.line,
       );
   if (name === undefined && names.length === 0)
-    throw syntaxFault('<%namespace> needs a name or an import', tag.line);
+    throw scriptSyntaxFault('<%namespace> needs a name or an import', tag.line);
   const loaded = `await $namespace(${file(tag)}, ${JSON.stringify(names)})`;
   if (name !== undefined) program.shared(`const ${name} = ${loaded};`, tag.line);
   if (names.length > 0)
@@ -118,20 +125,20 @@ function namespace(tag: Tag, program: Program): void {
 }
 
 /** The file a tag names, as an expression: it may hold `${…}` itself. */
-const file = (tag: Tag): string => {
+const file = (tag: MakoTag): string => {
   const written = need(tag, 'file');
   const expression = /^\$\{([\s\S]*)\}$/.exec(written)?.[1];
   return expression === undefined ? JSON.stringify(written) : `await (${expression}\n)`;
 };
 
-const need = (tag: Tag, key: string): string => {
+const need = (tag: MakoTag, key: string): string => {
   const value = tag.attributes.get(key);
   if (value === undefined || value === '')
-    throw syntaxFault(`<%${tag.name}> needs the attribute '${key}'`, tag.line);
+    throw scriptSyntaxFault(`<%${tag.name}> needs the attribute '${key}'`, tag.line);
   return value;
 };
 
-const filters = (tag: Tag): string[] =>
+const filters = (tag: MakoTag): string[] =>
   (tag.attributes.get('filter') ?? '')
     .split(',')
     .map(name => name.trim())

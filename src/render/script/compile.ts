@@ -1,11 +1,11 @@
 import { compileMako } from '../mako/mako.ts';
 import { compileWempy } from '../wempy.ts';
 import { offered } from './guest/protocol.ts';
-import type { Program } from './program.ts';
+import type { ScriptProgram } from './program.ts';
 
 export type Language = 'mako' | 'wempy';
 
-const compilers: Readonly<Record<Language, (text: string) => Program>> = {
+const compilers: Readonly<Record<Language, (text: string) => ScriptProgram>> = {
   mako: compileMako,
   wempy: compileWempy,
 };

@@ -10,7 +10,7 @@ const escaped = (text: string): string => text.replace(/[&<>"']/g, char => html[
 const same = (text: string): string => text;
 
 /** Mako's filters behind an expression, by name. `json` is ours: it is applied to the value. */
-export const textFilters: ReadonlyMap<string, (text: string) => string> = new Map([
+export const makoTextFilters: ReadonlyMap<string, (text: string) => string> = new Map([
   ['h', escaped],
   ['x', escaped],
   ['entity', escaped],
@@ -29,7 +29,7 @@ export type Filter = string | ((text: string) => unknown);
 export const shownAs = async (value: unknown, filters: readonly Filter[]): Promise<string> => {
   let text = filters.includes('json') ? JSON.stringify(value) : show(value);
   for (const filter of filters)
-    text = show(await (typeof filter === 'string' ? textFilters.get(filter) : filter)?.(text));
+    text = show(await (typeof filter === 'string' ? makoTextFilters.get(filter) : filter)?.(text));
   return text;
 };
 

@@ -1,11 +1,11 @@
-import { type Filter, textFilters } from './filters.ts';
+import { type Filter, makoTextFilters } from './filters.ts';
 
 /**
  * What a template with JavaScript in it compiles to: the body of a function that returns its
  * `GuestParts`. Statements print; functions of the template's own, its blocks and what it imports
  * stand before them.
  */
-export class Program {
+export class ScriptProgram {
   readonly #shared: string[] = [];
   /** The body, and inside of it the functions that are being written. */
   readonly #open: string[][] = [[]];
@@ -109,8 +109,8 @@ export type Put = (
 
 /** A filter that is none of Mako's is a function that the template knows. */
 const filterList = (filters: readonly string[]): string =>
-  `[${filters.map(name => (textFilters.has(name) ? JSON.stringify(name) : name)).join(', ')}]`;
+  `[${filters.map(name => (makoTextFilters.has(name) ? JSON.stringify(name) : name)).join(', ')}]`;
 
 /** A fault of the template's own syntax, at a line. */
-export const syntaxFault = (message: string, line: number): SyntaxError =>
+export const scriptSyntaxFault = (message: string, line: number): SyntaxError =>
   new SyntaxError(message, { cause: line });

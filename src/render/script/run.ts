@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { type Dict, isDict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { limitsFrom, poolSize, type ScriptLimits } from '../confined/limits.ts';
-import { Pool, type Serve, WorkerFailure } from '../confined/pool.ts';
+import { Pool, type ServeWorker, WorkerFailure } from '../confined/pool.ts';
 import { pack, unpack } from '../confined/wire.ts';
 import { quickjsModule, type Wasm, workerCode } from '../confined/worker-file.ts';
 import { renderFault } from '../fault.ts';
@@ -10,7 +10,7 @@ import type { Stage } from '../types.ts';
 import type { Language } from './compile.ts';
 import { offered } from './guest/protocol.ts';
 import { isName } from './names.ts';
-import type { ScriptJob, Template } from './worker.ts';
+import type { ScriptJob, ScriptTemplate } from './worker.ts';
 
 type Engine = { readonly language: Language; readonly title: string };
 
@@ -69,7 +69,7 @@ class Scope {
   }
 
   /** A template with the variables that its text names and no earlier one of the rendering named. */
-  template(file: string, path: string, text: string): Template {
+  template(file: string, path: string, text: string): ScriptTemplate {
     const variables: Record<string, string> = {};
     for (const [key, value] of this.#variables) {
       const name = String(key);
@@ -81,7 +81,7 @@ class Scope {
   }
 
   /** Answers the sandbox. It may send anything: each word is a text, and is read as data. */
-  serve: Serve = async (name, words) => {
+  serve: ServeWorker = async (name, words) => {
     const [first, second, third] = words.map(String);
     const { context } = this.#stage.request;
     if (name === 'find') return this.#find(first ?? '', second ?? '');
@@ -97,7 +97,7 @@ class Scope {
   };
 
   /** A file of the roots: beside the template, else from the top of the roots. */
-  #find(path: string, from: string): Template {
+  #find(path: string, from: string): ScriptTemplate {
     const { context, saltenv } = this.#stage.request;
     const { files } = context;
     const isWhole = path.startsWith('/') || path.startsWith('salt://');

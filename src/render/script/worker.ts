@@ -9,7 +9,7 @@ import { whereBase } from './guest/protocol.ts';
 import { GuestFault, LimitError, Sandbox, type SandboxLimits } from './sandbox.ts';
 
 /** A template, and the packed values of variables that it may name. */
-export type Template = {
+export type ScriptTemplate = {
   readonly file: string;
   readonly path: string;
   readonly text: string;
@@ -18,7 +18,7 @@ export type Template = {
 
 export type ScriptJob = {
   readonly language: Language;
-  readonly template: Template;
+  readonly template: ScriptTemplate;
   /** Names that a template of this rendering can see; their values come with the first that does. */
   readonly names: readonly string[];
   readonly guarded: boolean;
@@ -33,7 +33,7 @@ const { wasm } = workerData as { readonly wasm: Wasm };
 /** Calls that a template may have begun without waiting for them. */
 const mostCalls = 1000;
 
-type Loaded = Template & { readonly code: string };
+type Loaded = ScriptTemplate & { readonly code: string };
 
 /** One rendering: its sandbox, and the templates that were loaded into it. */
 class ScriptRun {
@@ -97,7 +97,7 @@ class ScriptRun {
         this.#tell('answer', number, context.newString(String(value)), context.false);
       else {
         try {
-          this.#tell('answer', number, this.#source(value as Template), context.false);
+          this.#tell('answer', number, this.#source(value as ScriptTemplate), context.false);
         } catch (thrown) {
           const fault = this.#syntax(thrown);
           if (!fault) throw thrown;
@@ -124,7 +124,7 @@ class ScriptRun {
   }
 
   /** Loads a template into the sandbox. */
-  #source(template: Template): QuickJSHandle {
+  #source(template: ScriptTemplate): QuickJSHandle {
     const { context } = this.#sandbox;
     const { path, text, variables } = template;
     const index = this.#templates.length;

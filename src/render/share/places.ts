@@ -8,16 +8,16 @@ import { joinMarks, scalarMark, shapeOf, taintedMark, wholeMark } from './mark.t
  * One look of a template at what may differ between hosts. Collections are numbered in the
  * order in which they are met; grains, pillar and opts are the first three.
  */
-export type Look =
+export type RecordedRead =
   | { readonly kind: 'item'; readonly of: number; readonly key: DataKey }
   /** The keys of a dictionary, the length of a list. */
   | { readonly kind: 'keys'; readonly of: number }
   /** Everything in it. */
   | { readonly kind: 'whole'; readonly of: number }
   | { readonly kind: 'file'; readonly path: string; readonly saltenv: string }
-  | { readonly kind: 'call'; readonly call: Call };
+  | { readonly kind: 'call'; readonly call: RecordedCall };
 
-export type Call = {
+export type RecordedCall = {
   readonly fun: string;
   readonly args: Data[];
   readonly kwargs: Dict;
@@ -27,7 +27,7 @@ export type Call = {
 export type Sight = string | undefined;
 
 /** One host's context, to look at. */
-export class Places {
+export class DependencyTrace {
   readonly #context: RenderContext;
   readonly #collections: (Data[] | Dict)[];
   readonly #numbers = new Map<object, number>();
@@ -50,7 +50,7 @@ export class Places {
   }
 
   /** Only calls have to be waited for. */
-  see(look: Look): Sight | Promise<Sight> {
+  see(look: RecordedRead): Sight | Promise<Sight> {
     switch (look.kind) {
       case 'item':
         return this.#item(look.of, look.key);
@@ -95,7 +95,7 @@ export class Places {
     return files.find(path, saltenv) ? files.read(path, saltenv) : undefined;
   }
 
-  async #call(asked: Call): Promise<Sight> {
+  async #call(asked: RecordedCall): Promise<Sight> {
     const { fun, args, kwargs } = copyOfCall(asked);
     if (!(await this.#context.onlyLooks?.(fun))) return undefined;
     const result = await this.#context.call(fun, args, kwargs);
@@ -104,7 +104,7 @@ export class Places {
 }
 
 /** Equal for looks at the same thing. */
-export const nameOfLook = (look: Look): string => {
+export const nameOfLook = (look: RecordedRead): string => {
   switch (look.kind) {
     case 'item':
       return `item ${look.of} ${scalarMark(look.key)}`;
@@ -117,14 +117,14 @@ export const nameOfLook = (look: Look): string => {
   }
 };
 
-export const copyOfCall = ({ fun, args, kwargs }: Call): Call => {
+export const copyOfCall = ({ fun, args, kwargs }: RecordedCall): RecordedCall => {
   const [ownArgs, ownKwargs] = cloneData([args, kwargs]) as [Data[], Dict];
   return { fun, args: ownArgs, kwargs: ownKwargs };
 };
 
 /** What a call gave and what it made of its arguments. */
 export const markOfCall = (
-  { args, kwargs }: Call,
+  { args, kwargs }: RecordedCall,
   result: Data,
   taint: TaintSource | undefined,
 ): string => wholeMark([result, args, kwargs], taint);

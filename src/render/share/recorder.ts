@@ -1,10 +1,16 @@
 import type { Data, DataKey, Dict } from '../../data/values/value.ts';
 import { chanceUses } from '../chance.ts';
 import type { RenderContext } from '../types.ts';
-import { type Call, copyOfCall, type Look, markOfCall, Places } from './places.ts';
+import {
+  copyOfCall,
+  DependencyTrace,
+  markOfCall,
+  type RecordedCall,
+  type RecordedRead,
+} from './places.ts';
 
 /** A look, and what it saw. */
-export type Seen = { readonly look: Look; readonly mark: string };
+export type Seen = { readonly look: RecordedRead; readonly mark: string };
 
 const mostLooks = 10_000;
 
@@ -16,7 +22,7 @@ const mostLooks = 10_000;
 export class Recorder {
   readonly seen: Seen[] = [];
   readonly #context: RenderContext;
-  readonly #places: Places;
+  readonly #places: DependencyTrace;
   readonly #items = new Map<number, Set<DataKey>>();
   readonly #done = new Set<string>();
   readonly #chance = chanceUses();
@@ -24,7 +30,7 @@ export class Recorder {
 
   constructor(context: RenderContext) {
     this.#context = context;
-    this.#places = new Places(context);
+    this.#places = new DependencyTrace(context);
   }
 
   /** False where the template did what cannot be written down, or used randomness or the clock. */
@@ -72,7 +78,11 @@ export class Recorder {
     const call = copyOfCall({ fun, args, kwargs });
     try {
       const result = await this.#context.call(fun, args, kwargs);
-      const mark = markOfCall({ fun, args, kwargs } satisfies Call, result, this.#context.taint);
+      const mark = markOfCall(
+        { fun, args, kwargs } satisfies RecordedCall,
+        result,
+        this.#context.taint,
+      );
       this.#note({ kind: 'call', call }, mark);
       return result;
     } catch (error) {
@@ -89,14 +99,14 @@ export class Recorder {
     this.#look({ kind, of });
   }
 
-  #look(look: Look): void {
+  #look(look: RecordedRead): void {
     if (this.#hasGivenUp) return;
     const mark = this.#places.see(look);
     if (typeof mark === 'string') this.#note(look, mark);
     else this.#hasGivenUp = true;
   }
 
-  #note(look: Look, mark: string): void {
+  #note(look: RecordedRead, mark: string): void {
     this.seen.push({ look, mark });
     if (this.seen.length > mostLooks) this.#hasGivenUp = true;
   }

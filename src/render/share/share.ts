@@ -4,7 +4,7 @@ import type { FileRoots } from '../../fileserver/file-roots.ts';
 import type { Mapping } from '../source-map.ts';
 import type { RenderContext, Stage } from '../types.ts';
 import { joinMarks, wholeMark } from './mark.ts';
-import { Places } from './places.ts';
+import { DependencyTrace } from './places.ts';
 import { Recorder } from './recorder.ts';
 import { ResultTree } from './tree.ts';
 
@@ -127,6 +127,6 @@ const circumstancesOf = (engine: string, { argument, guarded, request }: Stage):
     sls ?? '\0',
     tplfile ?? '\0',
     context.extra ? wholeMark(context.extra, context.taint) : '',
-    new Places(context).start,
+    new DependencyTrace(context).start,
   ]);
 };

@@ -1,17 +1,17 @@
 import type { Ranges } from '../../data/taint.ts';
 import type { Mapping } from '../source-map.ts';
 import type { RenderContext } from '../types.ts';
-import { type Look, nameOfLook, Places } from './places.ts';
+import { DependencyTrace, nameOfLook, type RecordedRead } from './places.ts';
 import type { Seen } from './recorder.ts';
 
 /** A rendered text, what is tainted in it for every host to which it goes, and its origins. */
-export type Shared = {
+export type SharedText = {
   readonly text: string;
   readonly tainted: Ranges | undefined;
   readonly map: Mapping | undefined;
 };
 
-type Node = { readonly look: Look; readonly next: Map<string, Node | Shared> };
+type Node = { readonly look: RecordedRead; readonly next: Map<string, Node | SharedText> };
 
 /**
  * The results of one template. A template is a function of what it looks at: the first look is
@@ -20,12 +20,12 @@ type Node = { readonly look: Look; readonly next: Map<string, Node | Shared> };
  * gets the same text.
  */
 export class ResultTree {
-  #root: Node | Shared | undefined;
+  #root: Node | SharedText | undefined;
   #isSteady = true;
 
   /** The text for a host that sees what another one saw. */
-  async find(context: RenderContext): Promise<Shared | undefined> {
-    const places = new Places(context);
+  async find(context: RenderContext): Promise<SharedText | undefined> {
+    const places = new DependencyTrace(context);
     let at = this.#root;
     try {
       while (at && 'look' in at) {
@@ -41,7 +41,7 @@ export class ResultTree {
   }
 
   /** Keeps a result; a template that looks elsewhere after seeing the same shares nothing. */
-  add(seen: readonly Seen[], result: Shared): void {
+  add(seen: readonly Seen[], result: SharedText): void {
     const begin = this.#step(this.#root, seen, 0, result);
     this.#root = begin;
     let at = begin;
@@ -56,11 +56,11 @@ export class ResultTree {
   }
 
   #step(
-    known: Node | Shared | undefined,
+    known: Node | SharedText | undefined,
     seen: readonly Seen[],
     index: number,
-    result: Shared,
-  ): Node | Shared | undefined {
+    result: SharedText,
+  ): Node | SharedText | undefined {
     const look = seen[index]?.look;
     const isSame =
       known === undefined ||

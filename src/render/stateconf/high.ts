@@ -25,10 +25,10 @@ export const declaredIn = (data: Dict): Declared[] =>
 /** `pkg` of `pkg.installed`. */
 export const moduleOf = (name: string): string => name.split('.', 1)[0] ?? name;
 
-export type Pair = { readonly item: Dict; readonly key: string; readonly value: Data };
+export type StatePair = { readonly item: Dict; readonly key: string; readonly value: Data };
 
 /** The `key: value` of a list of arguments, of some keys or all. */
-export const pairsOf = (args: Data, keys?: readonly string[]): Pair[] =>
+export const statePairs = (args: Data, keys?: readonly string[]): StatePair[] =>
   (Array.isArray(args) ? args : []).flatMap(item => {
     const [pair] = isDict(item) ? item : [];
     if (!isDict(item) || !pair) return [];
@@ -37,8 +37,8 @@ export const pairsOf = (args: Data, keys?: readonly string[]): Pair[] =>
   });
 
 /** The references inside of some requisites: `{pkg: nginx}` as `key` and `value`. */
-export const referencesOf = (args: Data, requisites: readonly string[]): Pair[] =>
-  pairsOf(args, requisites).flatMap(({ value }) => pairsOf(value));
+export const referencesOf = (args: Data, requisites: readonly string[]): StatePair[] =>
+  statePairs(args, requisites).flatMap(({ value }) => statePairs(value));
 
 /** What every requisite has, and what only its `_in` form has. */
 export const forward = ['require', 'watch', 'listen', 'onchanges', 'onfail'];

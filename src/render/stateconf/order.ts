@@ -1,5 +1,5 @@
 import { type Dict, isDict } from '../../data/values/value.ts';
-import { backward, declaredIn, forward, moduleOf, pairsOf, referencesOf } from './high.ts';
+import { backward, declaredIn, forward, moduleOf, referencesOf, statePairs } from './high.ts';
 
 const tagOf = (id: string, state: string): string => `${id}:${moduleOf(state)}`;
 
@@ -9,7 +9,7 @@ const tagOf = (id: string, state: string): string => `${id}:${moduleOf(state)}`;
  */
 export const requireInOrder = (data: Dict, extended: Extended): void => {
   const states = declaredIn(data);
-  const named = states.find(({ args }) => pairsOf(args, ['names']).length > 0);
+  const named = states.find(({ args }) => statePairs(args, ['names']).length > 0);
   if (named)
     throw new TypeError(
       `'names' (in '${named.id}') does not go with states in order; write the states in a loop of the template`,
@@ -28,7 +28,7 @@ export const requireInOrder = (data: Dict, extended: Extended): void => {
       if (before.has(target))
         throw new TypeError(`${tag} cannot be required by ${target}, which comes before it`);
     if (previous) {
-      const [own] = pairsOf(args, ['require']);
+      const [own] = statePairs(args, ['require']);
       if (own && Array.isArray(own.value)) own.value.unshift(previous);
       else args.push(new Map([['require', [previous]]]));
     }

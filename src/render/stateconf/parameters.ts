@@ -1,5 +1,5 @@
 import { type Data, type Dict, isDict } from '../../data/values/value.ts';
-import { forward, pairsOf } from './high.ts';
+import { forward, statePairs } from './high.ts';
 import { Extended } from './order.ts';
 
 /** What the SLS of one run say in `stateconf.set`: by id, with what others `extend` over it. */
@@ -24,7 +24,7 @@ export class Parameters {
     const known = isExtend ? this.#extended : this.#own;
     const values: Dict = known.get(id) ?? new Map();
     known.set(id, values);
-    for (const { key, value } of pairsOf(args)) values.set(key, value);
+    for (const { key, value } of statePairs(args)) values.set(key, value);
     const over = isExtend ? undefined : this.#extended.get(id);
     if (!over) return;
     for (const requisite of forward) {

@@ -9,10 +9,10 @@ import { scalarTokens } from '../../yaml/scalar-tokens.ts';
 import { someText } from './texts.ts';
 
 /** Which parts of a text are tainted. */
-export type Look = (text: string) => Ranges | undefined;
+export type FindRanges = (text: string) => Ranges | undefined;
 
 /** Tainted parts of a result; `undefined` where nobody can tell which they are. */
-export type Found = readonly TaintRange[] | undefined;
+export type FoundRanges = readonly TaintRange[] | undefined;
 
 const shifted = (ranges: readonly TaintRange[], by: number): TaintRange[] =>
   ranges.map(range => ({ ...range, start: range.start + by, end: range.end + by }));
@@ -41,17 +41,17 @@ export class Pieces {
   }
 
   /** The tainted parts, if these pieces make up the result. */
-  of(result: string): Found {
+  of(result: string): FoundRanges {
     return this.text === result ? this.ranges : undefined;
   }
 }
 
 /** The result is a part of the text. */
-export const ofPart = (text: string, result: string, at: number, look: Look): Found =>
+export const ofPart = (text: string, result: string, at: number, look: FindRanges): FoundRanges =>
   text.startsWith(result, at) ? cutRanges(look(text) ?? [], at, at + result.length) : undefined;
 
 /** The result has a letter for each letter of the text. */
-export const ofSameLength = (text: string, result: string, look: Look): Found =>
+export const ofSameLength = (text: string, result: string, look: FindRanges): FoundRanges =>
   text.length === result.length
     ? (look(text) ?? []).map(range => ({ ...range, isNode: false }))
     : undefined;
@@ -61,8 +61,8 @@ export const ofReplaced = (
   text: string,
   [old, fresh, most = -1]: readonly unknown[],
   result: string,
-  look: Look,
-): Found => {
+  look: FindRanges,
+): FoundRanges => {
   if (typeof old !== 'string' || typeof fresh !== 'string' || old === '') return undefined;
   const ranges = look(text) ?? [];
   const pieces = new Pieces();
@@ -85,7 +85,7 @@ export const ofReplaced = (
 };
 
 /** The lines of the text, with blanks in front of them. */
-export const ofIndented = (text: string, result: string, look: Look): Found => {
+export const ofIndented = (text: string, result: string, look: FindRanges): FoundRanges => {
   const lines = text.split('\n');
   const indented = result.split('\n');
   if (lines.length !== indented.length) return undefined;
@@ -143,8 +143,8 @@ export const ofSplit = (
   text: string,
   separator: unknown,
   parts: readonly unknown[],
-  look: Look,
-): readonly (readonly [string, Found])[] | undefined => {
+  look: FindRanges,
+): readonly (readonly [string, FoundRanges])[] | undefined => {
   const ranges = look(text);
   if (!ranges || typeof separator !== 'string' || parts.join(separator) !== text) return undefined;
   let at = 0;
@@ -161,8 +161,8 @@ export const ofJoined = (
   items: readonly unknown[],
   separator: string,
   result: string,
-  look: Look,
-): Found => {
+  look: FindRanges,
+): FoundRanges => {
   const pieces = new Pieces();
   const between = look(separator);
   for (const [index, item] of items.entries()) {
@@ -182,7 +182,7 @@ const longestSerialized = 32 * 1024;
  * and is tainted there. Where one is not found, or the text is long, all of it is one tainted
  * value.
  */
-export const ofSerialized = (value: unknown, result: string, look: Look): Found => {
+export const ofSerialized = (value: unknown, result: string, look: FindRanges): FoundRanges => {
   const leaves = new Map<string, { ranges: Ranges; count: number }>();
   let source: string | undefined;
   someText(value, text => {

@@ -1,5 +1,5 @@
 import type { Ranges } from '../../data/taint.ts';
-import { type Place, TsaltError } from '../../protocol/error.ts';
+import { type SourceLocation, TsaltError } from '../../protocol/error.ts';
 
 /**
  * The refusal of a choice that a host would make.
@@ -16,7 +16,7 @@ export const selectFault = (
     hint,
     excerpt,
   }: {
-    readonly at?: Place | undefined;
+    readonly at?: SourceLocation | undefined;
     readonly hint?: string | undefined;
     readonly excerpt?: string | undefined;
   } = {},

@@ -1,7 +1,7 @@
 /** A value of a template language that is no plain data, and shows what data it holds. */
-export type Holder = { holds(): readonly unknown[] };
+export type DataHolder = { holds(): readonly unknown[] };
 
-const isHolder = (value: object): value is Holder =>
+const isHolder = (value: object): value is DataHolder =>
   'holds' in value && typeof value.holds === 'function';
 
 /** Beyond this many strings nobody looks any further. */

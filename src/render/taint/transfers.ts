@@ -1,6 +1,6 @@
 import {
-  type Found,
-  type Look,
+  type FindRanges,
+  type FoundRanges,
   ofIndented,
   ofJoined,
   ofPart,
@@ -14,13 +14,13 @@ export type Work = {
   readonly value: unknown;
   readonly args: readonly unknown[];
   readonly result: string;
-  readonly look: Look;
+  readonly look: FindRanges;
 };
 
-type Transfer = (work: Work) => Found;
+type Transfer = (work: Work) => FoundRanges;
 
 const onText =
-  (transfer: (text: string, work: Work) => Found): Transfer =>
+  (transfer: (text: string, work: Work) => FoundRanges): Transfer =>
   work =>
     typeof work.value === 'string' ? transfer(work.value, work) : undefined;
 
@@ -68,5 +68,5 @@ export const joined = (
   items: readonly unknown[] | undefined,
   separator: unknown,
   { result, look }: Work,
-): Found =>
+): FoundRanges =>
   items && typeof separator === 'string' ? ofJoined(items, separator, result, look) : undefined;

@@ -6,11 +6,11 @@ import { messageOf, type TsaltError } from '../../protocol/error.ts';
 import { checkTrusted } from '../../trust/check.ts';
 import { renderFault } from '../fault.ts';
 import * as api from './sls-api.ts';
-import type { Program } from './worker.ts';
+import type { ModuleProgram } from './worker.ts';
 
-export type Built = { readonly program: Program; readonly map: SourceMap };
+export type BuiltModule = { readonly program: ModuleProgram; readonly map: SourceMap };
 
-const known = new Map<string, Promise<Built>>();
+const known = new Map<string, Promise<BuiltModule>>();
 const maxKnown = 500;
 
 /**
@@ -18,7 +18,7 @@ const maxKnown = 500;
  *
  * @throws TsaltError `ts-syntax`
  */
-export const buildModule = (text: string, file: string): Promise<Built> => {
+export const buildModule = (text: string, file: string): Promise<BuiltModule> => {
   const key = `${file}\0${text}`;
   const found = known.get(key);
   if (found) return found;
@@ -29,11 +29,11 @@ export const buildModule = (text: string, file: string): Promise<Built> => {
   return fresh;
 };
 
-const bundle = async (text: string, file: string, key: string): Promise<Built> => {
+const bundle = async (text: string, file: string, key: string): Promise<BuiltModule> => {
   // `file` is as the user knows it, perhaps relative; what it imports is looked for from here.
   const path = resolve(file);
-  const made = (format: Program['format']) => build(text, path, format);
-  let format: Program['format'] = 'cjs';
+  const made = (format: ModuleProgram['format']) => build(text, path, format);
+  let format: ModuleProgram['format'] = 'cjs';
   const result = await made(format)
     .catch((error: BuildFailure) => {
       if (!error.errors?.every(({ text: message }) => message.startsWith('Top-level await')))
@@ -57,7 +57,7 @@ const bundle = async (text: string, file: string, key: string): Promise<Built> =
 const build = async (
   text: string,
   path: string,
-  format: Program['format'],
+  format: ModuleProgram['format'],
 ): Promise<BuildResult & { outputFiles: OutputFile[]; metafile: Metafile }> => {
   const esbuild = await import('esbuild');
   return esbuild.build({

@@ -23,7 +23,7 @@ type Given = Pick<ProgramJob, 'names' | 'missing' | 'mayBeData' | 'input'> & {
  *
  * @throws TsaltError `ts-syntax`, `ts-failed`, and `noExport`
  */
-export const runProgram = async (
+export const runUserProgram = async (
   text: string,
   file: string,
   stage: Stage,

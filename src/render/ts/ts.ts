@@ -2,7 +2,7 @@ import type { Data } from '../../data/values/value.ts';
 import { renderFault } from '../fault.ts';
 import { withoutShebang } from '../pipe.ts';
 import type { Stage } from '../types.ts';
-import { runProgram } from './run-program.ts';
+import { runUserProgram } from './run-program.ts';
 
 /**
  * An SLS written in TypeScript or JavaScript: `export const run = …` (sync or async, gets
@@ -14,7 +14,7 @@ export const renderTs = async (text: string, stage: Stage): Promise<Data> => {
   const { file } = stage.request;
   const body = withoutShebang(text);
   const missing = 'the module exports neither `run` nor a default';
-  const data = await runProgram(body, file, stage, {
+  const data = await runUserProgram(body, file, stage, {
     names: ['run', 'default'],
     mayBeData: true,
     missing,

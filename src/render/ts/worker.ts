@@ -12,7 +12,7 @@ import { contextOf } from './context.ts';
 import * as api from './sls-api.ts';
 
 /** A module of the user's, bundled into one text. */
-export type Program = {
+export type ModuleProgram = {
   /** The same for the same module. */
   readonly key: string;
   readonly code: string;
@@ -24,7 +24,7 @@ export type Program = {
 };
 
 export type ProgramJob = {
-  readonly program: Program;
+  readonly program: ModuleProgram;
   /** Exports, the first that is there is used; without one, `missing` is the error. */
   readonly names: readonly string[];
   readonly missing: string;
@@ -84,7 +84,7 @@ process.emitWarning = (...args: unknown[]) => {
 const loaded = new Map<string, Promise<Exports>>();
 const maxLoaded = 500;
 
-const load = (program: Program): Promise<Exports> => {
+const load = (program: ModuleProgram): Promise<Exports> => {
   const known = loaded.get(program.key);
   if (known) return known;
   if (loaded.size >= maxLoaded) loaded.clear();
@@ -94,7 +94,7 @@ const load = (program: Program): Promise<Exports> => {
   return fresh;
 };
 
-const loadCommonJs = async ({ code, file, path }: Program): Promise<Exports> => {
+const loadCommonJs = async ({ code, file, path }: ModuleProgram): Promise<Exports> => {
   const module = { exports: {} as Record<string, unknown> };
   const body = compileFunction(code, ['module', 'exports', 'require', '__filename', '__dirname'], {
     filename: file,
@@ -104,7 +104,7 @@ const loadCommonJs = async ({ code, file, path }: Program): Promise<Exports> => 
   return module.exports;
 };
 
-const loadModule = async ({ code, file }: Program): Promise<Exports> => {
+const loadModule = async ({ code, file }: ModuleProgram): Promise<Exports> => {
   const text = `${code}\n//# sourceURL=${encodeURI(file)}\n`;
   return import(`data:text/javascript;base64,${Buffer.from(text).toString('base64')}`);
 };

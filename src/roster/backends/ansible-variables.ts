@@ -1,5 +1,5 @@
 import type { Data, Dict } from '../../data/values/value.ts';
-import { type Place, TsaltError } from '../../protocol/error.ts';
+import { type SourceLocation, TsaltError } from '../../protocol/error.ts';
 import { unmarked } from './ansible-values.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -15,7 +15,13 @@ const variables = /\{\{([^{}]*)\}\}/g;
  * @param setting the variable's name, for messages
  * @throws TsaltError `roster-template` for other templates: Ansible alone could answer them
  */
-export const expand = (value: Data, setting: string, vars: Dict, env: Env, at: Place): Data => {
+export const expand = (
+  value: Data,
+  setting: string,
+  vars: Dict,
+  env: Env,
+  at: SourceLocation,
+): Data => {
   let names = 0;
   const replace = (text: Data, depth: number): Data => {
     if (typeof text !== 'string' || !/\{[{%]/.test(text)) return unmarked(text);
@@ -40,7 +46,7 @@ export const expand = (value: Data, setting: string, vars: Dict, env: Env, at: P
 };
 
 /** The text is not shown: a password may look like a template. */
-const unanswered = (setting: string, at: Place): TsaltError =>
+const unanswered = (setting: string, at: SourceLocation): TsaltError =>
   new TsaltError('roster-template', `The template of '${setting}' cannot be answered.`, {
     at,
     hint: "Connection settings may use {{ variable }} of the host and {{ lookup('env', 'NAME') }}, each with | default('…').",

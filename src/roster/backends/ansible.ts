@@ -1,6 +1,6 @@
 import type { Data, Dict } from '../../data/values/value.ts';
 import type { RosterRequest } from '../load.ts';
-import type { Entry, Found } from '../roster.ts';
+import type { BackendHosts, Entry } from '../roster.ts';
 import { readSshArguments } from './ansible-ssh-args.ts';
 import { isVault, unmarked } from './ansible-values.ts';
 import { expand } from './ansible-variables.ts';
@@ -15,7 +15,7 @@ import { hostVariables } from './inventory-variables.ts';
 export const ansible = async (
   source: string,
   { env }: Pick<RosterRequest, 'env'>,
-): Promise<Found> => {
+): Promise<BackendHosts> => {
   const inventory = await readInventory(source);
   const all = inventory.group('all');
   for (const host of inventory.hosts.keys()) all.hosts.add(host);

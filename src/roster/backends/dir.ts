@@ -3,20 +3,20 @@ import { join } from 'node:path';
 import { type Dict, isDict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { RosterRequest } from '../load.ts';
-import type { Entry, Found } from '../roster.ts';
-import { parse, readRoster } from './flat.ts';
+import type { BackendHosts, Entry } from '../roster.ts';
+import { parseFlatRoster, readRosterFile } from './flat.ts';
 
 /** Salt's `dir`: a file per host, named by its id; `roster_domain` completes short names. */
 export const dir = async (
   folder: string,
   { render, domain }: Pick<RosterRequest, 'render' | 'domain'>,
-): Promise<Found> => {
+): Promise<BackendHosts> => {
   const names = await list(folder);
   const entries: Entry[] = [];
   // One after the other: thousands at once are more than a process may open.
   for (const name of names) {
     const file = join(folder, name);
-    const value = await parse(await readRoster(file), file, render);
+    const value = await parseFlatRoster(await readRosterFile(file), file, render);
     const id = name.replace(/\.(ya?ml|conf)$/, '');
     const full = domain === undefined || id.includes('.') ? id : `${id}.${domain}`;
     entries.push({ id: full, value: withHost(value, full), file, at: { file, line: 1 } });

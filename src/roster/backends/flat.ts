@@ -1,32 +1,32 @@
 import { readFile } from 'node:fs/promises';
-import { describe, placeOf } from '../../data/values/read.ts';
+import { describeValue, keyLocation } from '../../data/values/read.ts';
 import { type Data, isDict } from '../../data/values/value.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import { checkTrusted } from '../../trust/check.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import type { RosterRequest } from '../load.ts';
-import type { Entry, Found } from '../roster.ts';
+import type { BackendHosts, Entry } from '../roster.ts';
 
 /** Salt's `flat`: a file of `id: {host, user, …}` or `id: host`, rendered when it is a template. */
 export const flat = async (
   file: string,
   { render }: Pick<RosterRequest, 'render'>,
-): Promise<Found> => {
-  const text = await readRoster(file);
-  return { entries: entriesOf(await parse(text, file, render), file) };
+): Promise<BackendHosts> => {
+  const text = await readRosterFile(file);
+  return { entries: entriesOf(await parseFlatRoster(text, file, render), file) };
 };
 
 // What needs a renderer: a shebang, or a tag of Liquid or Jinja.
 const isTemplate = (text: string): boolean => text.startsWith('#!') || /\{[{%#]/.test(text);
 
-export const parse = (
+export const parseFlatRoster = (
   text: string,
   file: string,
   render: RosterRequest['render'],
 ): Promise<Data> | Data => (isTemplate(text) ? render(text, file) : loadYaml(text, { file }));
 
 /** Reads a roster's text. Throws `roster-missing`, `roster-unreadable` or `untrusted`. */
-export const readRoster = async (file: string): Promise<string> => {
+export const readRosterFile = async (file: string): Promise<string> => {
   checkTrusted(file, 'The roster');
   try {
     return await readFile(file, 'utf8');
@@ -46,13 +46,13 @@ export const entriesOf = (data: Data, file: string): Entry[] => {
   if (!isDict(data))
     throw new TsaltError(
       'roster-shape',
-      `The roster must be a mapping of ids to hosts, not ${describe(data)}.`,
+      `The roster must be a mapping of ids to hosts, not ${describeValue(data)}.`,
       { at: { file, line: 1 } },
     );
   return [...data].map(([id, value]) => ({
     id: String(id),
     value,
     file,
-    at: placeOf(file, data, id),
+    at: keyLocation(file, data, id),
   }));
 };

@@ -8,7 +8,11 @@ import { addMember, Inventory } from './inventory.ts';
  *
  * @throws TsaltError `roster-ini` with the line
  */
-export const parseIni = (text: string, file: string, inventory = new Inventory()): Inventory => {
+export const parseIniInventory = (
+  text: string,
+  file: string,
+  inventory = new Inventory(),
+): Inventory => {
   let group = 'ungrouped';
   let kind = 'hosts';
   for (const [index, raw] of text.split('\n').entries()) {

@@ -1,17 +1,17 @@
 import type { Stats } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { placeOf } from '../../data/values/read.ts';
+import { keyLocation } from '../../data/values/read.ts';
 import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import { checkTrusted } from '../../trust/check.ts';
 import { loadYaml } from '../../yaml/load.ts';
-import { parseJson } from '../json.ts';
-import { runProgram } from '../program.ts';
+import { parseRosterJson } from '../json.ts';
+import { runRosterProgram } from '../program.ts';
 import { ansibleTags } from './ansible-values.ts';
-import { readRoster } from './flat.ts';
+import { readRosterFile } from './flat.ts';
 import { Inventory, readGroup } from './inventory.ts';
-import { parseIni } from './inventory-ini.ts';
+import { parseIniInventory } from './inventory-ini.ts';
 
 /**
  * Reads an inventory: INI, YAML, JSON, a program, the configuration of an inventory plugin (by
@@ -50,7 +50,7 @@ const readFolder = async (inventory: Inventory, folder: string): Promise<void> =
 const readProgram = async (inventory: Inventory, file: string): Promise<void> => {
   checkTrusted(file, 'The inventory program');
   const ask = async (...args: string[]): Promise<Data> =>
-    parseJson(await runProgram({ file, args, source: file }), file);
+    parseRosterJson(await runRosterProgram({ file, args, source: file }), file);
   const data = await ask('--list');
   fromData(inventory, data, file);
   if (isDict(data) && data.has('_meta')) return;
@@ -63,14 +63,14 @@ const readProgram = async (inventory: Inventory, file: string): Promise<void> =>
 };
 
 const readText = async (inventory: Inventory, file: string): Promise<void> => {
-  const text = await readRoster(file);
-  if (/\.json$/.test(file)) fromData(inventory, parseJson(text, file), file);
-  else if (!looksLikeYaml(text, file)) parseIni(text, file, inventory);
+  const text = await readRosterFile(file);
+  if (/\.json$/.test(file)) fromData(inventory, parseRosterJson(text, file), file);
+  else if (!looksLikeYaml(text, file)) parseIniInventory(text, file, inventory);
   else {
     const data = loadYaml(text, { file, tags: ansibleTags });
     if (isDict(data) && typeof data.get('plugin') === 'string') {
       const answer = await fromPlugin(file, String(data.get('plugin')));
-      fromData(inventory, parseJson(answer, file), file);
+      fromData(inventory, parseRosterJson(answer, file), file);
     } else fromData(inventory, data, file);
   }
 };
@@ -80,7 +80,7 @@ const fromPlugin = async (file: string, plugin: string): Promise<string> => {
     const args = ['-i', file, '--list'];
     // What cannot be read would be a warning only, and no hosts.
     const env = { ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED: 'true' };
-    return await runProgram({ file: 'ansible-inventory', args, source: file, env });
+    return await runRosterProgram({ file: 'ansible-inventory', args, source: file, env });
   } catch (cause) {
     const reason = messageOf(cause);
     throw new TsaltError(
@@ -101,7 +101,7 @@ const fromData = (inventory: Inventory, data: Data, file: string): void => {
     throw new TsaltError('roster-shape', 'The inventory must be a mapping of groups.', {
       at: { file, line: 1 },
     });
-  const place = (node: object, key: unknown) => placeOf(file, node, key);
+  const place = (node: object, key: unknown) => keyLocation(file, node, key);
   for (const [name, group] of data)
     if (name !== '_meta') readGroup(inventory, String(name), group, place);
   const meta = data.get('_meta') ?? null;
@@ -132,7 +132,7 @@ const varsIn = async (dir: string, name: string): Promise<Dict[]> => {
   }
   const loaded = await Promise.all(
     files.map(async file => {
-      const text = await readRoster(file);
+      const text = await readRosterFile(file);
       // A vault is a secret of Ansible's that we have no key for.
       return text.startsWith('$ANSIBLE_VAULT') ? null : loadYaml(text, { file, tags: ansibleTags });
     }),

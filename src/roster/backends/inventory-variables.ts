@@ -1,6 +1,6 @@
 import type { Dict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
-import type { Group, Inventory } from './inventory.ts';
+import type { Inventory, InventoryGroup } from './inventory.ts';
 
 /**
  * Each host's variables in an inventory that is read: of `all`, then of its groups from the
@@ -9,7 +9,7 @@ import type { Group, Inventory } from './inventory.ts';
  * @throws TsaltError `roster-groups`
  */
 export const hostVariables = (inventory: Inventory): ((host: string) => Dict) => {
-  const groupsOf = new Map<string, Group[]>();
+  const groupsOf = new Map<string, InventoryGroup[]>();
   for (const [name, group] of inOrder(inventory)) {
     const members = name === 'all' ? inventory.hosts.keys() : inventory.members(name);
     for (const host of members) {
@@ -30,9 +30,9 @@ export const hostVariables = (inventory: Inventory): ((host: string) => Dict) =>
 };
 
 /** Of groups at one depth `ansible_group_priority` decides, then the name. */
-const inOrder = ({ groups }: Inventory): [string, Group][] => {
+const inOrder = ({ groups }: Inventory): [string, InventoryGroup][] => {
   const depths = depthsOf(groups);
-  const placeOf = ([name, group]: [string, Group]): [number, number] => [
+  const placeOf = ([name, group]: [string, InventoryGroup]): [number, number] => [
     depths.get(name) ?? 0,
     priorityOf(group),
   ];
@@ -43,7 +43,7 @@ const inOrder = ({ groups }: Inventory): [string, Group][] => {
   });
 };
 
-const priorityOf = ({ vars }: Group): number => {
+const priorityOf = ({ vars }: InventoryGroup): number => {
   const given = Number(vars.get('ansible_group_priority') ?? 1);
   return Number.isFinite(given) ? given : 1;
 };
@@ -57,7 +57,7 @@ const tooDeep = (name: string): TsaltError =>
   );
 
 /** How far each group lies below `all`, by the longest way. */
-const depthsOf = (groups: ReadonlyMap<string, Group>): ReadonlyMap<string, number> => {
+const depthsOf = (groups: ReadonlyMap<string, InventoryGroup>): ReadonlyMap<string, number> => {
   const parents = new Map<string, string[]>();
   for (const [name, { children }] of groups)
     for (const child of children) {

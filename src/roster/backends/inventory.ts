@@ -1,15 +1,15 @@
 import { type Data, type Dict, isDict } from '../../data/values/value.ts';
-import { type Place, TsaltError } from '../../protocol/error.ts';
+import { type SourceLocation, TsaltError } from '../../protocol/error.ts';
 
 /** An Ansible inventory in memory: groups with members, children and variables; hosts' variables. */
 export class Inventory {
-  readonly groups = new Map<string, Group>();
-  readonly hosts = new Map<string, { readonly vars: Dict; readonly at: Place }>();
+  readonly groups = new Map<string, InventoryGroup>();
+  readonly hosts = new Map<string, { readonly vars: Dict; readonly at: SourceLocation }>();
 
-  group(name: string): Group {
+  group(name: string): InventoryGroup {
     const known = this.groups.get(name);
     if (known) return known;
-    const group: Group = {
+    const group: InventoryGroup = {
       hosts: new Set(),
       children: new Set(),
       vars: new Map(),
@@ -19,7 +19,7 @@ export class Inventory {
     return group;
   }
 
-  addHost(name: string, vars: Iterable<readonly [unknown, Data]>, at: Place): void {
+  addHost(name: string, vars: Iterable<readonly [unknown, Data]>, at: SourceLocation): void {
     const host = this.hosts.get(name) ?? { vars: new Map(), at };
     this.hosts.set(name, host);
     for (const [key, value] of vars) host.vars.set(String(key), value);
@@ -41,7 +41,7 @@ export class Inventory {
   }
 }
 
-export type Group = {
+export type InventoryGroup = {
   readonly hosts: Set<string>;
   readonly children: Set<string>;
   readonly vars: Dict;
@@ -53,7 +53,7 @@ export type Group = {
  * `web[01:03].x` and `db-[a:c]` as the names they expand to.
  * @throws TsaltError `roster-range` for more than an inventory can mean
  */
-export const expandRange = (pattern: string, at?: Place): string[] => {
+export const expandRange = (pattern: string, at?: SourceLocation): string[] => {
   const match = /^(.*?)\[(\w+):(\w+)(?::(\d+))?\](.*)$/.exec(pattern);
   if (match === null) return [pattern];
   const [, before = '', from = '', to = '', step = '1', after = ''] = match;
@@ -96,7 +96,7 @@ export const readGroup = (
   inventory: Inventory,
   name: string,
   value: Data,
-  place: (node: object, key: unknown) => Place,
+  place: (node: object, key: unknown) => SourceLocation,
 ): void => {
   const group = inventory.group(name);
   if (Array.isArray(value)) {
@@ -124,10 +124,10 @@ export const readGroup = (
 /** A member as inventories name it: a range stands for many, and a port may follow. */
 export const addMember = (
   inventory: Inventory,
-  group: Group,
+  group: InventoryGroup,
   pattern: string,
   vars: Iterable<readonly [unknown, Data]>,
-  at: Place,
+  at: SourceLocation,
 ): void => {
   const [, names = pattern, port] = /^((?:[^:[\]]|\[[^\]]*\])+):(\d{1,5})$/.exec(pattern) ?? [];
   const ported: [unknown, Data][] = port === undefined ? [] : [['ansible_port', Number(port)]];

@@ -1,11 +1,11 @@
 import { isAddress, isId } from '../address.ts';
-import type { Entry, Found } from '../roster.ts';
-import { readRoster } from './flat.ts';
+import type { BackendHosts, Entry } from '../roster.ts';
+import { readRosterFile } from './flat.ts';
 
 /** Salt's `sshknownhosts`: every plain name of a known_hosts file; hashed names cannot be read. */
-export const knownHosts = async (file: string): Promise<Found> => {
+export const knownHosts = async (file: string): Promise<BackendHosts> => {
   const entries = new Map<string, Entry>();
-  for (const [at, line] of (await readRoster(file)).split('\n').entries()) {
+  for (const [at, line] of (await readRosterFile(file)).split('\n').entries()) {
     const [names = '', type] = line.trim().split(/\s+/);
     if (type === undefined || names.startsWith('#') || names.startsWith('@')) continue;
     const entry = entryOf(names.split(',')[0] ?? '', file, at + 1);

@@ -1,8 +1,8 @@
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import { checkTrusted } from '../../trust/check.ts';
-import { parseJson } from '../json.ts';
-import { runProgram } from '../program.ts';
-import type { Found } from '../roster.ts';
+import { parseRosterJson } from '../json.ts';
+import { runRosterProgram } from '../program.ts';
+import type { BackendHosts } from '../roster.ts';
 import { entriesOf } from './flat.ts';
 
 // Descriptor 3 carries the answer, so the module may print what it likes.
@@ -25,16 +25,16 @@ const footer = `
  * A TypeScript or JavaScript module: its default export (or `hosts`) is a flat roster, or a
  * function that gives one, asynchronous if it likes.
  */
-export const module = async (file: string): Promise<Found> => {
+export const module = async (file: string): Promise<BackendHosts> => {
   const code = await compile(file);
-  const text = await runProgram({
+  const text = await runRosterProgram({
     file: process.execPath,
     args: ['-'],
     source: file,
     stdin: `${code}${footer}`,
     answer: 3,
   });
-  return { entries: entriesOf(parseJson(text, file), file) };
+  return { entries: entriesOf(parseRosterJson(text, file), file) };
 };
 
 const compile = async (file: string): Promise<string> => {

@@ -1,7 +1,7 @@
 import { connect, isIPv4 } from 'node:net';
 import { TsaltError } from '../../protocol/error.ts';
 import type { RosterRequest } from '../load.ts';
-import type { Entry, Found } from '../roster.ts';
+import type { BackendHosts, Entry } from '../roster.ts';
 
 const largest = 65_536;
 const atOnce = 128;
@@ -10,8 +10,8 @@ const atOnce = 128;
 export const scan = async (
   source: string,
   { scan: given = {} }: Pick<RosterRequest, 'scan'>,
-): Promise<Found> => {
-  const { addresses, port } = parseNetwork(source);
+): Promise<BackendHosts> => {
+  const { addresses, port } = parseScanNetwork(source);
   const ports = port === undefined ? (given.ports ?? [22]) : [port];
   const patience = (given.seconds ?? 1) * 1000;
   const found = new Map<string, number>();
@@ -39,7 +39,7 @@ export const scan = async (
  *
  * @throws TsaltError `roster-network`
  */
-export const parseNetwork = (source: string): { addresses: string[]; port?: number } => {
+export const parseScanNetwork = (source: string): { addresses: string[]; port?: number } => {
   const [, address = '', bits = '32', port] =
     /^([\d.]+)(?:\/(\d{1,2}))?(?::(\d{1,5}))?$/.exec(source.trim()) ?? [];
   const size = 2 ** (32 - Number(bits));

@@ -4,8 +4,8 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { Dict } from '../../data/values/value.ts';
 import { checkTrusted } from '../../trust/check.ts';
 import { isId } from '../address.ts';
-import type { Entry, Found } from '../roster.ts';
-import { readRoster } from './flat.ts';
+import type { BackendHosts, Entry } from '../roster.ts';
+import { readRosterFile } from './flat.ts';
 
 /** A `Host` (or `Match`) section: its patterns and what it sets, in order. */
 export type Section = {
@@ -20,9 +20,9 @@ export type Section = {
  * value of an option counts, as in ssh_config(5); `Match` sections but `Match all` are left to
  * ssh itself.
  */
-export const sshconfig = async (file: string): Promise<Found> => {
+export const sshconfig = async (file: string): Promise<BackendHosts> => {
   const path = file === '' ? join(homedir(), '.ssh', 'config') : file;
-  const sections = parseSshConfig(await readRoster(path), path);
+  const sections = parseSshConfig(await readRosterFile(path), path);
   const sectionsOf = sectionFinder(sections);
   const entries = new Map<string, Entry>();
   for (const section of sections)

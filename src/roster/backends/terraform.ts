@@ -1,16 +1,16 @@
 import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
-import { parseJson } from '../json.ts';
+import { parseRosterJson } from '../json.ts';
 import { rosterKeys } from '../keys.ts';
-import type { Entry, Found } from '../roster.ts';
-import { readRoster } from './flat.ts';
+import type { BackendHosts, Entry } from '../roster.ts';
+import { readRosterFile } from './flat.ts';
 
 /**
  * A Terraform state file (version 4): resources `salt_host` as Salt's `terraform` roster reads
  * them, and an output `salt_hosts` that is a flat roster.
  */
-export const terraform = async (file: string): Promise<Found> => {
-  const state = parseJson(await readRoster(file), file);
+export const terraform = async (file: string): Promise<BackendHosts> => {
+  const state = parseRosterJson(await readRosterFile(file), file);
   if (!isDict(state) || state.get('version') !== 4)
     throw new TsaltError(
       'roster-terraform',

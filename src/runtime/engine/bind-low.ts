@@ -1,11 +1,14 @@
 import { invalidKeywords } from '../../data/signatures/bind.ts';
 import type { LowChunk } from '../../protocol/low.ts';
-import type { Param, Signature } from '../../protocol/meta.ts';
+import type { FunctionSignature, Param } from '../../protocol/meta.ts';
 import { type PlainDict, setOwn } from '../../protocol/plain.ts';
 import { internalKeywords } from '../../protocol/state-keywords.ts';
 
 /** The required parameters, in the order of the source. */
-export const requiredParameters = ({ positional, keywords = [] }: Signature): readonly string[] =>
+export const requiredParameters = ({
+  positional,
+  keywords = [],
+}: FunctionSignature): readonly string[] =>
   [...positional, ...keywords].filter(isRequired).map(({ name }) => name);
 
 const isRequired = (param: Param): boolean =>
@@ -20,7 +23,7 @@ const isRequired = (param: Param): boolean =>
  */
 export const bindLow = (
   full: string,
-  signature: Signature,
+  signature: FunctionSignature,
   low: LowChunk,
 ): { readonly kwargs: PlainDict; readonly error?: string } => {
   const declared = new Set(

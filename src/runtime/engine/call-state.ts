@@ -4,7 +4,7 @@ import { isPlainDict, type PlainDict } from '../../protocol/plain.ts';
 import type { StateResult } from '../../protocol/result.ts';
 import type { Resolved } from '../registry-types.ts';
 import { bindLow } from './bind-low.ts';
-import { checkReturn } from './check-return.ts';
+import { checkStateReturn } from './check-return.ts';
 import { stopwatch } from './clock.ts';
 import { checkCommands, checkConditions, hasConditions } from './conditions.ts';
 import { asList, hasChanges, truthy } from './low-tools.ts';
@@ -46,12 +46,12 @@ const callOnce = async (
     perform(run, pass, low, full, resolved, kwargs, rehearsal),
   );
   if (rehearsal || !isPlainDict(raw) || isPlainDict(raw.restart))
-    return { result: finish(checkReturn(raw)), last: true };
+    return { result: finish(checkStateReturn(raw)), last: true };
   raw.__sls__ = low.__sls__ ?? null;
   raw.__run_num__ = run.runNumber++;
   await refreshAfter(run, low, raw);
   Object.assign(raw, watch(), { __id__: low.__id__ });
-  return { result: finish(checkReturn(raw)) };
+  return { result: finish(checkStateReturn(raw)) };
 };
 
 /** The result of a chunk that does not fit its function. */

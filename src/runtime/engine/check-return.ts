@@ -9,7 +9,7 @@ import { truthy } from './low-tools.ts';
  * lines, result becomes true, false or null. A malformed return becomes a failed state that reports
  * the reason.
  */
-export const checkReturn = (value: unknown): PlainDict => {
+export const checkStateReturn = (value: unknown): PlainDict => {
   try {
     const result = toJson(value, []);
     const fault = findFault(result);

@@ -5,7 +5,7 @@ import { isPlainDict, type Plain, type PlainDict, plainText } from '../../protoc
 import { asList, truthy } from './low-tools.ts';
 import type { EngineHost } from './run-state.ts';
 import { fillSlots } from './slots.ts';
-import { traverse } from './traverse.ts';
+import { traversePlain } from './traverse.ts';
 
 /** `result: true` means: the state need not run, and this is its result. */
 type Condition = {
@@ -128,7 +128,9 @@ const holds = async (host: EngineHost, entry: PlainDict): Promise<boolean> => {
     withShellOfStates(plainText(fun), given, kwargs, host.opts),
   );
   const result =
-    typeof get_return === 'string' && get_return !== '' ? traverse(answer, get_return) : answer;
+    typeof get_return === 'string' && get_return !== ''
+      ? traversePlain(answer, get_return)
+      : answer;
   const left = host.context.retcode;
   return truthy(left) ? false : truthy(result);
 };

@@ -16,7 +16,7 @@ import {
 } from './run-state.ts';
 import { findWatchers, listenTag } from './watchers.ts';
 
-export type Outcome = {
+export type ChunkOutcome = {
   /** Results by tag, in run order. */
   readonly results: StateResults;
   /** Why the run ended before its last state. */
@@ -34,7 +34,7 @@ export type Outcome = {
 export const runChunks = async (
   host: EngineHost,
   chunks: readonly LowChunk[],
-): Promise<Outcome> => {
+): Promise<ChunkOutcome> => {
   const results: StateResults = { ...host.resume?.results };
   const run: RunState = {
     host,

@@ -1,4 +1,4 @@
-import { pyStr } from '../../modules/_shared/text/python-text.ts';
+import { plainStr } from '../../modules/_shared/text/python-text.ts';
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
 
 export type Retry = {
@@ -28,11 +28,11 @@ export const readRetry = (data: Plain | undefined): Retry => {
 
 export const retryNote = ({ until, attempts, interval, splay }: Retry): string =>
   `The state would be retried every ${interval} seconds (with a splay of up to ${splay} seconds) ` +
-  `a maximum of ${attempts} times or until a result of ${pyStr(until)} is returned`;
+  `a maximum of ${attempts} times or until a result of ${plainStr(until)} is returned`;
 
 export const attemptNote = (attempt: number, result: unknown, comment: unknown): string =>
-  `Attempt ${attempt}: Returned a result of "${pyStr(result)}", ` +
-  `with the following comment: "${pyStr(comment)}"`;
+  `Attempt ${attempt}: Returned a result of "${plainStr(result)}", ` +
+  `with the following comment: "${plainStr(comment)}"`;
 
 /** Seconds until the next attempt. */
 export const nextInterval = ({ interval, splay }: Retry): number =>

@@ -2,7 +2,7 @@ import type { Restart, Resume } from '../../protocol/job.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
 import type { StateResult, StateResults } from '../../protocol/result.ts';
-import type { Position } from '../../protocol/stack.ts';
+import type { StackPosition } from '../../protocol/stack.ts';
 import type { Registry } from '../registry-types.ts';
 import type { ChunkIndex } from './chunk-index.ts';
 import type { PendingReactions } from './pending.ts';
@@ -18,13 +18,13 @@ export type EngineHost = {
   /** `__context__` of the run. */
   readonly context: { [key: string]: unknown };
   /** Runs `work` as the code of a state: with its saltenv, its chunk, perhaps in test mode. */
-  readonly inState: <T>(view: StateView, work: () => T) => T;
+  readonly inState: <T>(view: HostStateView, work: () => T) => T;
   /** Runs `work` for a state: without a log where that says `no_log`. */
   readonly withOwnLog: <T>(low: LowChunk, work: () => T) => T;
   readonly log: (
     level: 'debug' | 'info' | 'warning' | 'error',
     message: string,
-    stack?: readonly Position[],
+    stack?: readonly StackPosition[],
   ) => void;
   readonly onStart: (tag: string, low: LowChunk) => void;
   readonly onFinish: (tag: string, result: StateResult, low: LowChunk) => void;
@@ -37,7 +37,7 @@ export type EngineHost = {
   readonly resume?: Resume;
 };
 
-export type StateView = {
+export type HostStateView = {
   readonly env: string;
   readonly test: boolean;
   readonly low: LowChunk;

@@ -1,7 +1,7 @@
 import { withShellOfStates } from '../../modules/salt/shell-default.ts';
 import { isPlainDict, type Plain, type PlainDict, setOwn } from '../../protocol/plain.ts';
 import type { EngineHost } from './run-state.ts';
-import { traverse } from './traverse.ts';
+import { traversePlain } from './traverse.ts';
 
 const slotMark = '__slot__:';
 
@@ -67,7 +67,7 @@ const evaluate = async (host: EngineHost, slot: string): Promise<unknown> => {
 };
 
 const pick = (answer: unknown, path: string): unknown =>
-  path.startsWith('.') ? traverse(answer, path.slice(1).trim(), '.') : answer;
+  path.startsWith('.') ? traversePlain(answer, path.slice(1).trim(), '.') : answer;
 
 type ParsedCall = {
   readonly fun: string;

@@ -1,6 +1,6 @@
 import type { PlainDict } from '../../protocol/plain.ts';
 import type { StateResult } from '../../protocol/result.ts';
-import { type Position, positionsOf } from '../../protocol/stack.ts';
+import { positionsOf, type StackPosition } from '../../protocol/stack.ts';
 
 const key = '__stack__';
 
@@ -11,8 +11,8 @@ export const stackOf = (error: unknown): PlainDict => {
 };
 
 /** Removes the stack from the result, since other states must not see it. */
-export const takeStack = (result: StateResult): readonly Position[] | undefined => {
-  const positions = result[key] as readonly Position[] | undefined;
+export const takeStack = (result: StateResult): readonly StackPosition[] | undefined => {
+  const positions = result[key] as readonly StackPosition[] | undefined;
   if (positions !== undefined) delete result[key];
   return positions;
 };

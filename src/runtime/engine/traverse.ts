@@ -1,5 +1,5 @@
 /** Salt's `traverse_dict_and_list`: `a:b:0`, list items by number or by the first dict that has the key. */
-export const traverse = (data: unknown, path: string, delimiter = ':'): unknown => {
+export const traversePlain = (data: unknown, path: string, delimiter = ':'): unknown => {
   let at: unknown = data;
   for (const key of path.split(delimiter)) {
     at = Array.isArray(at) ? intoList(at, key) : own(at, key);

@@ -1,9 +1,9 @@
 import { globTest } from '../../data/python/glob.ts';
-import { pyStr, pyTypeAt } from '../../modules/_shared/text/python-text.ts';
+import { plainStr, pyTypeAt } from '../../modules/_shared/text/python-text.ts';
 import type { LowChunk } from '../../protocol/low.ts';
-import type { Signature } from '../../protocol/meta.ts';
+import type { FunctionSignature } from '../../protocol/meta.ts';
 import { isPlainDict, plainText } from '../../protocol/plain.ts';
-import { mergeDicts } from '../../protocol/whole-floats.ts';
+import { mergeWholeFloats } from '../../protocol/whole-floats.ts';
 import type { Registry, Resolved } from '../registry-types.ts';
 import { requiredParameters } from './bind-low.ts';
 import { asList, readRequisite } from './low-tools.ts';
@@ -41,14 +41,14 @@ const providersOf = ({ provider, providers }: LowChunk) => ({
 });
 
 const mergedProviders = (list: readonly unknown[]): Record<string, string> =>
-  mergeDicts(...list.filter(isPlainDict)) as Record<string, string>;
+  mergeWholeFloats(...list.filter(isPlainDict)) as Record<string, string>;
 
 const findNameFault = (low: LowChunk): string[] => {
   const { name, __sls__ } = low;
   if (typeof name === 'string' || !name) return [];
   const where = __sls__ === undefined ? '' : `in SLS '${__sls__}' `;
   return [
-    `ID '${pyStr(name)}' ${where}is not formed as a string, but is a ${pyTypeAt(low, 'name')}`,
+    `ID '${plainStr(name)}' ${where}is not formed as a string, but is a ${pyTypeAt(low, 'name')}`,
   ];
 };
 
@@ -62,7 +62,7 @@ const takeUmask = (low: LowChunk): string[] => {
   return [];
 };
 
-const missingParameters = (full: string, signature: Signature, low: LowChunk): string[] =>
+const missingParameters = (full: string, signature: FunctionSignature, low: LowChunk): string[] =>
   requiredParameters(signature)
     .filter(name => !Object.hasOwn(low, name))
     .map(name => `Missing parameter ${name} for state ${full}`);

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Holder, lockHolder } from '../../modules/_shared/commands/run-lock.ts';
-import { namesIn } from '../../modules/_shared/files/read-file.ts';
+import { type LockHolder, lockHolder } from '../../modules/_shared/commands/run-lock.ts';
+import { readNames } from '../../modules/_shared/files/read-file.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { type GuardAnswer, type GuardParams, readGuardAnswer } from '../../protocol/guard.ts';
 
@@ -21,7 +21,7 @@ export const guardFile = {
 } as const;
 
 /** What the run tells its watchdog. */
-export type WatchdogJob = GuardParams & { readonly runtime: Pick<Holder, 'pid' | 'begun'> };
+export type WatchdogJob = GuardParams & { readonly runtime: Pick<LockHolder, 'pid' | 'begun'> };
 
 const prefix = 'guard-';
 
@@ -32,7 +32,7 @@ export const folderOf = (dir: string, id: string): string => {
 };
 
 const foldersIn = (dir: string): string[] =>
-  namesIn(dir)
+  readNames(dir)
     .filter(name => name.startsWith(prefix))
     .map(name => join(dir, name));
 
@@ -63,7 +63,7 @@ export const readOutcome = (folder: string): GuardAnswer | undefined => {
 };
 
 /** A guarded run that waits to be confirmed holds the host as one that still goes on. */
-export const guardHolder = (dir: string): Holder | undefined => {
+export const guardHolder = (dir: string): LockHolder | undefined => {
   for (const folder of foldersIn(dir)) {
     const watchdog = lockHolder(folder);
     if (watchdog && !readOutcome(folder)) return watchdog;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readOr } from '../../modules/_shared/files/read-file.ts';
 import { isPlainDict, type PlainDict } from '../../protocol/plain.ts';
 import { changedRules, keepRules, type Rules, readerOf } from './kept-rules.ts';
-import { type Argv, outputOf, runProgram } from './programs.ts';
+import { type Argv, outputOf, runGuardProgram } from './programs.ts';
 import { attempt, type PutBack } from './put-back.ts';
 
 /** The network as the kernel has it: what files say of it may be something else. */
@@ -41,7 +41,7 @@ export const keepNetwork = async (): Promise<KeptNetwork> => {
 export const putNetworkBack = async (kept: KeptNetwork): Promise<PutBack> => {
   const outcome: PutBack = { restored: [], problems: [] };
   const put = (what: string, argv: Argv, stdin?: string): Promise<void> =>
-    attempt(outcome, what, () => runProgram(argv, stdin));
+    attempt(outcome, what, () => runGuardProgram(argv, stdin));
   putSettingsBack(kept, outcome);
   for (const [program, text] of await changedRules(kept.rules))
     await put(`the rules of ${program.replace('-restore', '')}`, readerOf(program), text);

@@ -1,6 +1,6 @@
 import { which } from '../../modules/_shared/commands/which.ts';
 import { hasFunction, salt } from '../../modules/_shared/states/call.ts';
-import { type Argv, runProgram } from './programs.ts';
+import { type Argv, runGuardProgram } from './programs.ts';
 import { attempt, type PutBack } from './put-back.ts';
 
 /** What a login goes through, by the names that systems give it, and the folders it reads. */
@@ -69,7 +69,7 @@ export const putServicesBack = async (
     files.some(path => path === folder || path.startsWith(`${folder}/`));
   for (const [argv, folder] of appliers)
     if (isRead(folder) && which(argv[0]))
-      await attempt(outcome, argv.join(' '), () => runProgram(argv));
+      await attempt(outcome, argv.join(' '), () => runGuardProgram(argv));
   for (const [name, folders, renew] of services) {
     const before = kept.get(name);
     const due = before ? await dueOf(name, before, folders.some(isRead) ? renew : undefined) : [];

@@ -17,7 +17,7 @@ import {
 import type { PutBack } from './put-back.ts';
 
 /** All that a guarded run can take back. It is held in memory: there are keys and passwords in it. */
-export type Kept = {
+export type RollbackSnapshot = {
   readonly files: KeptFiles;
   readonly accounts: KeptAccounts;
   readonly services: KeptServices;
@@ -50,7 +50,7 @@ const usualPaths = [
 ];
 
 /** Looks at everything that a guarded run can take back. */
-export const keepAll = async ({ users, paths }: GuardParams): Promise<Kept> => {
+export const keepAll = async ({ users, paths }: GuardParams): Promise<RollbackSnapshot> => {
   const names = [...new Set([...users, 'root'])];
   const accounts = await readAccounts().catch(() => []);
   const homes = accounts.filter(({ name }) => names.includes(name)).map(({ home }) => home);
@@ -64,7 +64,7 @@ export const keepAll = async ({ users, paths }: GuardParams): Promise<Kept> => {
 };
 
 /** Puts everything back that differs; one part that fails keeps none of the others from it. */
-export const putAllBack = async (kept: Kept): Promise<GuardAnswer> => {
+export const putAllBack = async (kept: RollbackSnapshot): Promise<GuardAnswer> => {
   const parts: PutBack[] = [];
   const part = async (work: () => PutBack | Promise<PutBack>): Promise<void> => {
     try {

@@ -14,7 +14,7 @@ export const outputOf = async (argv: Argv): Promise<string | undefined> => {
 };
 
 /** @throws Error with what the program says where it fails */
-export const runProgram = async (argv: Argv, stdin?: string): Promise<void> => {
+export const runGuardProgram = async (argv: Argv, stdin?: string): Promise<void> => {
   const options = { plainLocale: true, timeout, ...(stdin === undefined ? {} : { stdin }) };
   const { code, stdout, stderr } = await runCommand(argv, options);
   if (code === 0) return;

@@ -12,7 +12,7 @@ const pause = 200;
  * A process of its own that outlives the run: remembers what cuts a host off, and puts it back when
  * the run is broken off, or nobody confirms it in time. It ends the process.
  */
-export const watch = async (folder: string): Promise<void> => {
+export const runWatchdog = async (folder: string): Promise<void> => {
   process.on('SIGHUP', () => undefined);
   try {
     const job = readJob(folder);

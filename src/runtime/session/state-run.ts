@@ -9,7 +9,7 @@ import { toJson } from '../engine/check-return.ts';
 import { runChunks } from '../engine/engine.ts';
 import { truthy } from '../engine/low-tools.ts';
 import { retcodeOf } from '../engine/retcode.ts';
-import type { EngineHost, StateView } from '../engine/run-state.ts';
+import type { EngineHost, HostStateView } from '../engine/run-state.ts';
 import { openJournal } from '../journal.ts';
 import { keepLostRun, takeLostRun } from '../lost-run.ts';
 import { finishedOf, startedOf, withoutChanges } from '../report.ts';
@@ -106,7 +106,7 @@ class StateRun {
   }
 
   /** The context of a state's code: with its saltenv, its chunk, perhaps in test mode. */
-  #stateContext({ env, test, low, lowstate, running }: StateView): ModuleContext {
+  #stateContext({ env, test, low, lowstate, running }: HostStateView): ModuleContext {
     const { opts } = this.#context;
     return {
       ...this.#context,

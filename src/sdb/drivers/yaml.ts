@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { mergeByStrategy } from '../../data/values/merge.ts';
-import { missing, traverse } from '../../data/values/traverse.ts';
+import { noValue, traverse } from '../../data/values/traverse.ts';
 import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import type { SdbDriver, SdbWorld } from '../driver.ts';
@@ -12,7 +12,7 @@ export const yamlDriver: SdbDriver = {
     const merged = await read(profile, world);
     const data = profile.get('gpg') === true ? await world.decrypt(merged) : merged;
     const found = traverse(data, key, ':');
-    return found === missing ? null : found;
+    return found === noValue ? null : found;
   },
 };
 

@@ -7,8 +7,8 @@ import { openTunnels } from '../tunnels.ts';
 import { connectionOf } from './connection.ts';
 import { BrokenOff, handshakeFault, loginCut, type Ssh2Error, unknownAlgorithm } from './faults.ts';
 import { hostKeyAlgorithms } from './host-keys.ts';
-import { Login } from './login.ts';
-import type { Plan } from './plan.ts';
+import { LoginAttempts } from './login.ts';
+import type { ConnectionPlan } from './plan.ts';
 import { nudge, pipelineAuth } from './tuning.ts';
 
 const heartbeat = 10;
@@ -20,7 +20,7 @@ const longestBanner = 4000;
 export type HandshakeOptions = {
   readonly client: Client;
   readonly sock: Duplex;
-  readonly plan: Plan;
+  readonly plan: ConnectionPlan;
   /** The host's name in messages. */
   readonly where: string;
   /** Send the first login in the first flight. */
@@ -43,7 +43,7 @@ class Handshake {
   readonly #options: HandshakeOptions;
   readonly #resolve: (connection: Connection) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #login: Login;
+  readonly #login: LoginAttempts;
   readonly #abort = (): void => this.#fail(cancelled(this.#options.where));
   #timer: NodeJS.Timeout | undefined;
   #settled = false;
@@ -61,7 +61,7 @@ class Handshake {
     this.#options = options;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#login = new Login(options.plan.methods, options.plan.host.user);
+    this.#login = new LoginAttempts(options.plan.methods, options.plan.host.user);
   }
 
   begin(): void {

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
 import { cancelled, readable, unreachable } from '../faults.ts';
-import type { Address } from '../known-hosts.ts';
+import type { HostAddress } from '../known-hosts.ts';
 import { onAbort } from '../on-abort.ts';
 import type { SshConfig } from '../ssh-config.ts';
 import type { Connection } from '../transport.ts';
@@ -19,7 +19,12 @@ export class Jumps {
   }
 
   /** `a,b,c`: c is reached through b, which is reached through a. */
-  async through(jump: string, host: Host, address: Address, signal?: AbortSignal): Promise<Duplex> {
+  async through(
+    jump: string,
+    host: Host,
+    address: HostAddress,
+    signal?: AbortSignal,
+  ): Promise<Duplex> {
     const hops = jump.split(',');
     const last = hops.pop() ?? '';
     const key = JSON.stringify([jump, host.user, host.priv]);

@@ -10,7 +10,7 @@ const byPassword =
   'If the user is right, --askpass asks for the password, and --key-deploy brings the key there.';
 
 /** Walks through the login methods and remembers what happened, for the message. */
-export class Login {
+export class LoginAttempts {
   readonly #methods: readonly AnyAuthMethod[];
   readonly #user: string;
   readonly #tried: string[] = [];

@@ -3,7 +3,7 @@ import type { Host } from '../../protocol/host.ts';
 import { readable } from '../faults.ts';
 import type { KeyRing } from '../keys.ts';
 import type { SshSettings } from '../ssh-config.ts';
-import type { Ask, TransportOptions } from '../transport.ts';
+import type { AskSecret, TransportOptions } from '../transport.ts';
 import type { Ssh2Options } from './options.ts';
 
 type Sources = {
@@ -76,7 +76,7 @@ const keysOf = async (
 
 const passwordMethods = (
   { id, user: username, passwd }: Host,
-  ask: Ask | undefined,
+  ask: AskSecret | undefined,
 ): AnyAuthMethod[] => {
   const interactive: AnyAuthMethod = {
     type: 'keyboard-interactive',

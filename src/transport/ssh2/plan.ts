@@ -3,7 +3,7 @@ import { TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
 import { readable } from '../faults.ts';
 import { KeyRing, type ParseKey } from '../keys.ts';
-import { type Address, type KnownHost, readKnownHosts } from '../known-hosts.ts';
+import { type HostAddress, type KnownHost, readKnownHosts } from '../known-hosts.ts';
 import type { SshConfig, SshSettings } from '../ssh-config.ts';
 import type { TransportOptions } from '../transport.ts';
 import { loginMethods } from './methods.ts';
@@ -12,7 +12,7 @@ import { type Ssh2Options, ssh2Options } from './options.ts';
 /** What the way to a host needs to know, settled before the socket opens. */
 export type Route = {
   readonly host: Host;
-  readonly address: Address;
+  readonly address: HostAddress;
   readonly settings: SshSettings;
   /** From the roster's `ssh_options`. */
   readonly given: Ssh2Options;
@@ -22,7 +22,7 @@ export type Route = {
 };
 
 /** What the login needs as well. */
-export type Plan = Route & {
+export type ConnectionPlan = Route & {
   readonly methods: readonly AnyAuthMethod[];
   /** The first method is one configured key: it may be sent in the first flight. */
   readonly oneKey: boolean;
@@ -58,7 +58,7 @@ export class Planner {
     checkWord(host.user, 'user');
     const given = ssh2Options(host);
     const alias = given.hostKeyAlias ?? settings.hostKeyAlias;
-    const address: Address = {
+    const address: HostAddress = {
       host: settings.hostname,
       port: host.port,
       ...(alias === undefined ? {} : { alias }),
@@ -74,7 +74,7 @@ export class Planner {
     };
   }
 
-  async plan(route: Route, keysOnly: boolean): Promise<Plan> {
+  async plan(route: Route, keysOnly: boolean): Promise<ConnectionPlan> {
     const { host, settings, given } = route;
     const [keys, options] = [this.#keys, this.#options];
     return {

@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net';
 import { cancelled, timedOut, unreachable } from '../faults.ts';
-import type { Address } from '../known-hosts.ts';
+import type { HostAddress } from '../known-hosts.ts';
 import type { Ssh2Options } from './options.ts';
 
 /** A TCP connection that does not wait to fill packets. */
 export const tcp = (
-  { host, port }: Address,
+  { host, port }: HostAddress,
   { family, localAddress, tcpKeepAlive }: Ssh2Options,
   seconds: number,
   where: string,

@@ -11,7 +11,7 @@ import { BrokenOff, dropped } from './faults.ts';
 import { handshake } from './handshake.ts';
 import { verifyKeyOf } from './host-keys.ts';
 import { Jumps } from './jumps.ts';
-import { type Plan, Planner, type Route } from './plan.ts';
+import { type ConnectionPlan, Planner, type Route } from './plan.ts';
 import { tcp } from './socket.ts';
 
 /** Some 10 seconds in all: a server that starts up to MaxStartups logins has ended some by then. */
@@ -83,7 +83,7 @@ class Ssh2Transport implements Transport {
   }
 
   async #attempt(
-    plan: Plan,
+    plan: ConnectionPlan,
     socket: Promise<Duplex>,
     options: ConnectOptions,
   ): Promise<Connection> {
@@ -101,7 +101,7 @@ class Ssh2Transport implements Transport {
 
   /** One try: host key, login. */
   async #open(
-    plan: Plan,
+    plan: ConnectionPlan,
     socket: Promise<Duplex>,
     pipelined: boolean,
     { signal, onPhase }: ConnectOptions,

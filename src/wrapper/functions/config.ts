@@ -1,10 +1,10 @@
 import { fnmatch } from '../../data/python/glob.ts';
 import { cloneData } from '../../data/values/clone.ts';
 import { updateDict } from '../../data/values/merge.ts';
-import { missing, traverse } from '../../data/values/traverse.ts';
+import { noValue, traverse } from '../../data/values/traverse.ts';
 import { type Data, type Dict, isDict, toDict } from '../../data/values/value.ts';
 import type { WrapperContext } from '../context.ts';
-import { isTrue, refused, type WrapperModule } from '../define.ts';
+import { isTrueArgument, refused, type WrapperModule } from '../define.ts';
 
 /** What Salt knows when nothing says otherwise. (salt.modules.config.DEFAULTS) */
 const builtIn: Dict = toDict({
@@ -48,12 +48,12 @@ const lookUpMerged = (
   key: string,
   delimiter: string,
   overwrites: boolean,
-): Data | typeof missing => {
+): Data | typeof noValue => {
   const [top = key] = key.split(delimiter);
   const merged: Dict = new Map();
   for (const source of [...all].reverse()) {
     const value = traverse(source, top, delimiter);
-    if (value === missing) continue;
+    if (value === noValue) continue;
     const layer: Dict = new Map([[top, value]]);
     if (overwrites) merged.set(top, value);
     else updateDict(merged, cloneData(layer) as Dict, false);
@@ -83,11 +83,11 @@ export const config: WrapperModule = {
         const delimiter = text('delimiter');
         if (strategy !== null) {
           const found = lookUpMerged(all, text('key'), delimiter, strategy === 'overwrite');
-          return found === missing ? get('default') : found;
+          return found === noValue ? get('default') : found;
         }
         for (const source of all) {
           const found = traverse(source, text('key'), delimiter);
-          if (found !== missing) return found;
+          if (found !== noValue) return found;
         }
         return get('default');
       },
@@ -168,7 +168,7 @@ export const config: WrapperModule = {
       doc: 'The backup mode: the argument, or the option `backup_mode`.',
       params: [['backup', '']],
       work: ({ ctx, get }) =>
-        isTrue(get('backup')) || (get('backup') ?? '') !== ''
+        isTrueArgument(get('backup')) || (get('backup') ?? '') !== ''
           ? get('backup')
           : (ctx.opts.get('backup_mode') ?? ''),
     },

@@ -1,6 +1,6 @@
 import { cloneData } from '../../data/values/clone.ts';
 import { mergeRecursive, updateDict } from '../../data/values/merge.ts';
-import { missing, traverse } from '../../data/values/traverse.ts';
+import { noValue, traverse } from '../../data/values/traverse.ts';
 import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { loadYaml } from '../../yaml/load.ts';
@@ -34,7 +34,7 @@ export const defaults: WrapperModule = {
         const stored = await readDefaults(ctx.readFile, formula);
         if (path.length === 0) return stored;
         const found = traverse(stored, path.join(':'), ':');
-        return found === missing ? get('default') : found;
+        return found === noValue ? get('default') : found;
       },
     },
     merge: {

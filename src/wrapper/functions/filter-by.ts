@@ -1,7 +1,7 @@
 import { fnmatch } from '../../data/python/glob.ts';
 import { cloneData } from '../../data/values/clone.ts';
 import { mergeRecursive, updateDict } from '../../data/values/merge.ts';
-import type { missing } from '../../data/values/traverse.ts';
+import type { noValue } from '../../data/values/traverse.ts';
 import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 
@@ -21,7 +21,7 @@ export const filterBy = ({
   base,
 }: {
   lookup: Data;
-  value: Data | typeof missing;
+  value: Data | typeof noValue;
   merge: Data;
   fallback: Data;
   base: Data;
@@ -61,7 +61,7 @@ const isEmpty = (value: Data): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (isDict(value) && value.size === 0);
 
-const pick = (lookup: Dict, value: Data | typeof missing, fallback: Data): Data => {
+const pick = (lookup: Dict, value: Data | typeof noValue, fallback: Data): Data => {
   const wanted = typeof value === 'symbol' ? [] : Array.isArray(value) ? value : [value];
   for (const item of wanted) {
     const key = [...lookup.keys()].find(candidate => fnmatch(textOf(item), textOf(candidate)));

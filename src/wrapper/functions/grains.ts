@@ -1,11 +1,11 @@
 import { pyStr } from '../../data/python/python-text.ts';
-import { missing, traverse } from '../../data/values/traverse.ts';
+import { noValue, traverse } from '../../data/values/traverse.ts';
 import type { Data, DataKey } from '../../data/values/value.ts';
 import { isDict } from '../../data/values/value.ts';
-import { isTrue, type WrapperModule } from '../define.ts';
+import { isTrueArgument, type WrapperModule } from '../define.ts';
 import { filterBy } from './filter-by.ts';
 
-const isSet = (value: Data | typeof missing): boolean =>
+const isSet = (value: Data | typeof noValue): boolean =>
   typeof value === 'symbol'
     ? false
     : Array.isArray(value)
@@ -47,7 +47,7 @@ export const grains: WrapperModule = {
       params: ['key', ['default', ''], ['delimiter', ':'], ['ordered', true]],
       work: ({ ctx, get, text }) => {
         const found = traverse(ctx.grains, text('key'), text('delimiter'));
-        return found === missing ? get('default') : found;
+        return found === noValue ? get('default') : found;
       },
     },
     has_value: {
@@ -73,9 +73,9 @@ export const grains: WrapperModule = {
             const found = traverse(ctx.grains, String(key), delimiter);
             const entry = [
               String(key),
-              found === missing ? (extra.get('default') ?? '') : found,
+              found === noValue ? (extra.get('default') ?? '') : found,
             ] as const;
-            return isTrue(extra.get('sanitize') ?? null) ? sanitized(entry) : entry;
+            return isTrueArgument(extra.get('sanitize') ?? null) ? sanitized(entry) : entry;
           }),
         ),
     },
@@ -89,7 +89,7 @@ export const grains: WrapperModule = {
       params: ['key', ['default', ''], ['delimiter', ':'], ['ordered', true]],
       work: ({ ctx, get, text }) => {
         const found = traverse(ctx.grains, text('key'), text('delimiter'));
-        return found === missing ? get('default') : found;
+        return found === noValue ? get('default') : found;
       },
     },
     equals: {
@@ -97,7 +97,7 @@ export const grains: WrapperModule = {
       params: ['key', 'value'],
       work: ({ ctx, get, text }) => {
         const found = traverse(ctx.grains, text('key'), ':');
-        return pyStr(found === missing ? '' : found) === pyStr(get('value'));
+        return pyStr(found === noValue ? '' : found) === pyStr(get('value'));
       },
     },
     filter_by: {

@@ -11,7 +11,7 @@ const at = (level: LogLevel): WrapperFunction => ({
 });
 
 /** `log.*`, for templates. */
-export const log: WrapperModule = {
+export const logFunctions: WrapperModule = {
   doc: 'Log lines from templates.',
   functions: {
     debug: at('debug'),

@@ -2,12 +2,12 @@ import { isFalsy } from '../../compiler/high.ts';
 import { brokenPillar } from '../../compiler/pillar.ts';
 import { cloneData } from '../../data/values/clone.ts';
 import { joinLists, mergeRecursive } from '../../data/values/merge.ts';
-import { missing, traverse } from '../../data/values/traverse.ts';
+import { noValue, traverse } from '../../data/values/traverse.ts';
 import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { WrapperContext } from '../context.ts';
 import type { WrapperCall, WrapperFunction, WrapperModule } from '../define.ts';
-import { isTrue } from '../define.ts';
+import { isTrueArgument } from '../define.ts';
 import { type Outcome, valueOutcome } from '../outcome.ts';
 import { pillarSettingsOf } from '../pillar-settings.ts';
 
@@ -31,17 +31,17 @@ const get: WrapperFunction = {
     const found = traverse(pillarData, text('key'), text('delimiter'));
     if (!flag('merge')) {
       if (
-        found === missing &&
-        isTrue(ctx.opts.get('pillar_raise_on_missing') ?? false) &&
+        found === noValue &&
+        isTrueArgument(ctx.opts.get('pillar_raise_on_missing') ?? false) &&
         fallback === ''
       )
         throw new TsaltError('pillar-missing', `Pillar key not found: ${text('key')}`, {
           kind: 'render',
         });
-      return found === missing ? fallback : found;
+      return found === noValue ? fallback : found;
     }
     const nested = get('merge_nested_lists');
-    const joins = nested === null ? ctx.config.pillar_merge_lists : isTrue(nested);
+    const joins = nested === null ? ctx.config.pillar_merge_lists : isTrueArgument(nested);
     return merged(found, fallback, joins);
   },
 };
@@ -59,7 +59,7 @@ const selected = async (call: WrapperCall): Promise<Dict> => {
   return new Map(
     rest.map(key => {
       const found = traverse(all, String(key), between);
-      return [String(key), found === missing ? (extra.get('default') ?? '') : found];
+      return [String(key), found === noValue ? (extra.get('default') ?? '') : found];
     }),
   );
 };
@@ -121,7 +121,7 @@ export const pillar: WrapperModule = {
       params: ['key', delimiter],
       work: async ({ ctx, text }) => {
         const found = traverse(await ctx.pillar(), text('key'), text('delimiter'));
-        if (found === missing)
+        if (found === noValue)
           throw new TsaltError('pillar-missing', `Pillar key not found: ${text('key')}`, {
             kind: 'render',
           });
@@ -207,8 +207,8 @@ const pillarOf = (
 };
 
 /** A default that is no dictionary or list, or of another kind than the value, merges nothing. */
-const merged = (found: Data | typeof missing, fallback: Data, joinsLists: boolean): Data => {
-  if (found === missing)
+const merged = (found: Data | typeof noValue, fallback: Data, joinsLists: boolean): Data => {
+  if (found === noValue)
     return isDict(fallback) || Array.isArray(fallback) ? cloneData(fallback) : fallback;
   if (isDict(fallback) && isDict(found)) return mergeRecursive(fallback, found, joinsLists);
   if (Array.isArray(fallback) && Array.isArray(found))

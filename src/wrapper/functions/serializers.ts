@@ -17,7 +17,7 @@ import { JsonReader } from '../../render/json-reader.ts';
 import { readToml } from '../../render/toml.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import { loadYamlex } from '../../yaml/yamlex.ts';
-import { isTrue } from '../define.ts';
+import { isTrueArgument } from '../define.ts';
 
 type Serializer = {
   readonly write: (value: Data, options: Dict) => string;
@@ -41,8 +41,8 @@ const writeYaml = (value: Data, options: Dict): string => {
   const width = options.get('width');
   return dumpYaml(value, {
     ...indentOf(options),
-    defaultFlowStyle: style === null ? null : isTrue(style),
-    sortKeys: isTrue(options.get('sort_keys') ?? true),
+    defaultFlowStyle: style === null ? null : isTrueArgument(style),
+    sortKeys: isTrueArgument(options.get('sort_keys') ?? true),
     ...(typeof width === 'number' ? { width } : {}),
   }).replace(/\n(\.\.\.\n)?$/, '');
 };
@@ -61,7 +61,7 @@ const keyValueOptions = (options: Dict): KeyValueOptions => {
   return {
     ...(separator === undefined ? {} : { separator: String(separator) }),
     ...(lineEnding === undefined ? {} : { lineEnding: String(lineEnding) }),
-    ...(quoting === null ? {} : { quoting: isTrue(quoting) }),
+    ...(quoting === null ? {} : { quoting: isTrueArgument(quoting) }),
   };
 };
 
@@ -71,8 +71,8 @@ const serializers: Readonly<Record<string, Serializer>> = {
       dumpJson(value, {
         ...indentOf(options),
         ...separatorsOf(options),
-        sortKeys: isTrue(options.get('sort_keys') ?? false),
-        ascii: isTrue(options.get('ensure_ascii') ?? false),
+        sortKeys: isTrueArgument(options.get('sort_keys') ?? false),
+        ascii: isTrueArgument(options.get('ensure_ascii') ?? false),
       }),
     read: text => new JsonReader(text).read(),
   },

@@ -11,7 +11,7 @@ import { withoutEnd } from '../../data/values/without-end.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { wordWrap } from '../../render/jinja/filters/prose.ts';
 import type { WrapperContext } from '../context.ts';
-import { isTrue, type WrapperCall, type WrapperModule } from '../define.ts';
+import { isTrueArgument, type WrapperCall, type WrapperModule } from '../define.ts';
 import { deserialize, serialize } from './serializers.ts';
 
 const asDict = (value: Data): Dict => {
@@ -181,7 +181,7 @@ const isThere = async (ctx: WrapperContext, path: string, saltenv: string): Prom
 /** As in Salt a missing file is rendered to nothing: many trees read optional files so. */
 const isFileOf = async (ctx: WrapperContext, path: string): Promise<boolean> =>
   path.startsWith('/')
-    ? isTrue(await ctx.call('file.file_exists', [path], new Map()))
+    ? isTrueArgument(await ctx.call('file.file_exists', [path], new Map()))
     : ctx.files.exists(path.replace(/^salt:\/\//, ''), 'base', 'file');
 
 const readOnHost = async (ctx: WrapperContext, path: string): Promise<string> =>
@@ -189,7 +189,7 @@ const readOnHost = async (ctx: WrapperContext, path: string): Promise<string> =>
 
 /** As Python sees it: any text that is not empty is true. */
 const isFalsy = (value: Data): boolean =>
-  typeof value === 'string' ? value === '' : !isTrue(value);
+  typeof value === 'string' ? value === '' : !isTrueArgument(value);
 
 const banner = (
   width: number,

@@ -8,7 +8,7 @@ import {
 } from '../define.ts';
 import type { Outcome } from '../outcome.ts';
 import { high, template, templateStr } from '../state-given.ts';
-import { apply, highstate, sls, slsId, test, top } from '../state-run.ts';
+import { apply, runHighstate, sls, slsId, test, top } from '../state-run.ts';
 import {
   idExists,
   showHighstate,
@@ -63,7 +63,7 @@ export const state: WrapperModule = {
       apply,
     ),
     high: define('Runs high data given as an argument.', ['data', ...flags], high),
-    highstate: define('Applies what the top file gives this host.', flags, highstate),
+    highstate: define('Applies what the top file gives this host.', flags, runHighstate),
     id_exists: define('Whether SLS have these IDs.', ['ids', mods, ...flags], idExists),
     low: define('Runs one low chunk as it is.', ['data', optional('queue')], low),
     show_highstate: define(

@@ -12,7 +12,7 @@ import {
 import { type Data, toData } from '../../data/values/value.ts';
 import type { ModuleMeta } from '../../protocol/meta.ts';
 import { getOwn, type Plain } from '../../protocol/plain.ts';
-import { namesIn } from '../../render/renderers.ts';
+import { renderersIn } from '../../render/renderers.ts';
 import type { WrapperFunction, WrapperModule } from '../define.ts';
 
 /** What the built-in renderers do, for `sys.renderer_doc`. */
@@ -160,7 +160,7 @@ const none = (what: string, answer: Data): WrapperFunction => ({
 });
 
 const rendererNames = (modules: readonly ModuleMeta[], wanted: readonly string[]): string[] =>
-  [...new Set([...namesIn(undefined), ...moduleNames(modules, 'renderers')])]
+  [...new Set([...renderersIn(undefined), ...moduleNames(modules, 'renderers')])]
     .filter(name => wanted.length === 0 || wanted.some(pattern => fnmatch(name, pattern)))
     .sort();
 

@@ -411,8 +411,8 @@ export const control: readonly Breakage[] = [
     [
       {
         file: 'src/protocol/render-identity.ts',
-        find: 'JSON.stringify([state, sourceKey(source, saltenv), template, sorted(ownVariables(context))]);',
-        replace: 'JSON.stringify([sourceKey(source, saltenv), template]);',
+        find: 'withSortedKeys(ownVariables(context)),',
+        replace: '',
       },
     ],
   ),

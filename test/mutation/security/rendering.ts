@@ -13,11 +13,6 @@ export const rendering: readonly Breakage[] = [
       },
       {
         file: 'src/yaml/taint-check.ts',
-        find: 'return more ? this.#differs(this.#placed(this.#actual, more).start ?? this.#last) : undefined;',
-        replace: 'return undefined;',
-      },
-      {
-        file: 'src/yaml/taint-check.ts',
         find: 'if (isTouched(this.#ranges, start - 1, end)) this.#differs(start);',
         replace: '',
       },
@@ -25,11 +20,6 @@ export const rendering: readonly Breakage[] = [
         file: 'src/yaml/taint-check.ts',
         find: 'this.#checkEscapes(start, end);',
         replace: 'void 0;',
-      },
-      {
-        file: 'src/yaml/taint-check.ts',
-        find: 'if (shapeOf(found) !== shapeOf(event)) this.#differs(this.#last);',
-        replace: '',
       },
       {
         file: 'src/yaml/taint-check.ts',

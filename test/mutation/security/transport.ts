@@ -30,7 +30,7 @@ export const transport: readonly Breakage[] = [
     [
       {
         file: 'src/transport/host-key.ts',
-        find: 'entries.push({ at: { file }, names: name, type: keyType(key), key });',
+        find: 'entries.push({ at: { file }, names: name, type: hostKeyType(key), key });',
         replace: '',
       },
     ],
@@ -236,8 +236,8 @@ export const transport: readonly Breakage[] = [
   ...killedBy('test/transport/fuzz.test.ts', 'known_hosts: any text gives a verdict (%s inputs)', [
     {
       file: 'src/transport/known-hosts.ts',
-      find: 'if (keyType(key) !== type) return;',
-      replace: 'if (keyType(key) !== type) throw new Error(line);',
+      find: 'if (hostKeyType(key) !== type) return;',
+      replace: 'if (hostKeyType(key) !== type) throw new Error(line);',
     },
   ]),
 ];

@@ -5,7 +5,7 @@ import type { PlainDict } from '../../../src/protocol/plain.ts';
 import type { StateResults } from '../../../src/protocol/result.ts';
 import { runChunks } from '../../../src/runtime/engine/engine.ts';
 import type { PendingReactions } from '../../../src/runtime/engine/pending.ts';
-import type { EngineHost, StateView } from '../../../src/runtime/engine/run-state.ts';
+import type { EngineHost, HostStateView } from '../../../src/runtime/engine/run-state.ts';
 import { type Table, tableRegistry } from './table-registry.ts';
 
 /** One call of a state function, as the function saw it. */
@@ -65,7 +65,7 @@ export const runEngine = async (
   const times: string[] = [];
   const reported: string[] = [];
   const context: { [key: string]: unknown } = {};
-  let view: StateView | undefined;
+  let view: HostStateView | undefined;
   const record =
     (fun: string, answer: (kwargs: PlainDict, test: boolean) => unknown) =>
     async (kwargs: PlainDict) => {

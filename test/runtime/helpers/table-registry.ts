@@ -1,5 +1,5 @@
 import type { FunctionTable, ModuleFunction } from '../../../src/modules/api.ts';
-import type { Param, Signature } from '../../../src/protocol/meta.ts';
+import type { FunctionSignature, Param } from '../../../src/protocol/meta.ts';
 import type { Plain, PlainDict } from '../../../src/protocol/plain.ts';
 import type { Hook, Registry } from '../../../src/runtime/registry-types.ts';
 
@@ -48,7 +48,7 @@ export const tableRegistry = ({ exec = {}, state = {}, hooks = {} }: Table): Reg
   };
 };
 
-const signatureOf = (params: string): Signature => {
+const signatureOf = (params: string): FunctionSignature => {
   const names = params.split(',').map(part => part.trim());
   const positional: Param[] = names
     .filter(name => name !== '' && name !== '**')
@@ -57,7 +57,7 @@ const signatureOf = (params: string): Signature => {
 };
 
 const bindTable = (
-  { positional }: Signature,
+  { positional }: FunctionSignature,
   args: readonly Plain[],
   kwargs: PlainDict,
 ): PlainDict => ({

@@ -1,7 +1,7 @@
 import { readFile } from '../safe-fs/promises.ts';
 
 /** A line of passwd(5). */
-export type Account = {
+export type PasswdEntry = {
   readonly name: string;
   readonly passwd: string;
   readonly uid: number;
@@ -12,7 +12,7 @@ export type Account = {
 };
 
 /** A line of group(5). */
-export type Group = {
+export type GroupEntry = {
   readonly name: string;
   readonly passwd: string;
   readonly gid: number;
@@ -20,14 +20,14 @@ export type Group = {
 };
 
 /** The local accounts in file order. Malformed lines and NIS entries (`+…`) are left out. */
-export const readAccounts = async (file = '/etc/passwd'): Promise<Account[]> =>
+export const readAccounts = async (file = '/etc/passwd'): Promise<PasswdEntry[]> =>
   parseAccounts(await readText(file));
 
 /** The local groups in file order. */
-export const readGroups = async (file = '/etc/group'): Promise<Group[]> =>
+export const readGroups = async (file = '/etc/group'): Promise<GroupEntry[]> =>
   parseGroups(await readText(file));
 
-export const parseAccounts = (text: string): Account[] =>
+export const parseAccounts = (text: string): PasswdEntry[] =>
   text.split('\n').flatMap(line => {
     const [name, passwd, uid, gid, gecos, home, shell] = line.split(':');
     if (!name || name.startsWith('+') || !isId(uid) || !isId(gid)) return [];
@@ -44,7 +44,7 @@ export const parseAccounts = (text: string): Account[] =>
     ];
   });
 
-export const parseGroups = (text: string): Group[] =>
+export const parseGroups = (text: string): GroupEntry[] =>
   text.split('\n').flatMap(line => {
     const [name, passwd, gid, members] = line.split(':');
     if (!name || name.startsWith('+') || !isId(gid)) return [];

@@ -1,7 +1,7 @@
 import { messageOf } from '../../../protocol/error.ts';
 import { currentLow, getContext } from '../../api.ts';
 import { closeSync, openSync, unlinkSync, writeSync } from '../safe-fs/fs.ts';
-import { type Child, processStart } from './run-lock.ts';
+import { processStart, type RunChild } from './run-lock.ts';
 
 type Recorder = {
   readonly begin: (pid: number, program: string) => void;
@@ -67,7 +67,7 @@ export const recordChildren = (path: string): (() => void) => {
   };
 };
 
-const describe = (pid: number, program: string): Child | undefined => {
+const describe = (pid: number, program: string): RunChild | undefined => {
   const begun = processStart(pid);
   // Without it, a process that gets the same number later would be taken for this one.
   if (begun === undefined) return undefined;

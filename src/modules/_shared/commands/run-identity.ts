@@ -1,6 +1,6 @@
 import { CommandExecutionError } from '../../api.ts';
 import { statSync } from '../safe-fs/fs.ts';
-import { type Account, readAccounts, readGroups } from './accounts.ts';
+import { type PasswdEntry, readAccounts, readGroups } from './accounts.ts';
 import { which } from './which.ts';
 
 /** As whom a command runs, and how it is started for that. */
@@ -64,7 +64,7 @@ export const resolveIdentity = async (
   };
 };
 
-const findAccount = async (runas: string | number, ask: AskPasswd): Promise<Account> => {
+const findAccount = async (runas: string | number, ask: AskPasswd): Promise<PasswdEntry> => {
   const text = String(runas);
   const accounts = await readAccounts();
   const found =
@@ -75,7 +75,7 @@ const findAccount = async (runas: string | number, ask: AskPasswd): Promise<Acco
   throw new CommandExecutionError(`User '${text}' is not available`);
 };
 
-const parseFirst = (line: string): Account | undefined => {
+const parseFirst = (line: string): PasswdEntry | undefined => {
   const [name, passwd, uid, gid, gecos, home, shell] = line.trim().split(':');
   if (!name || !uid || !gid) return undefined;
   return {
@@ -100,7 +100,7 @@ const findGid = async (group: string | number): Promise<number> => {
 };
 
 /** Groups from a directory service count too: an account that is not local is assumed to have some. */
-const hasSupplementaryGroups = async ({ name, gid }: Account): Promise<boolean> => {
+const hasSupplementaryGroups = async ({ name, gid }: PasswdEntry): Promise<boolean> => {
   const local = (await readAccounts()).some(account => account.name === name);
   return (
     !local || (await readGroups()).some(group => group.gid !== gid && group.members.includes(name))

@@ -11,7 +11,7 @@ import {
 } from '../safe-fs/fs.ts';
 
 /** The process that holds the run lock of a host: one state run at a time, as in Salt. */
-export type Holder = {
+export type LockHolder = {
   readonly pid: number;
   /** When that process began, in the kernel's own count: a pid alone may be somebody else's by now. */
   readonly begun: string;
@@ -23,11 +23,11 @@ export type Holder = {
   /** Its control node has gone: the states that it still finishes. */
   readonly finishing?: string;
   /** This process is not the run, which was killed, but a command of it that still runs. */
-  readonly orphan?: Child;
+  readonly orphan?: RunChild;
 };
 
 /** A command that a run of states waits for. */
-export type Child = Pick<Holder, 'pid' | 'begun'> & {
+export type RunChild = Pick<LockHolder, 'pid' | 'begun'> & {
   /** The function of its state. */
   readonly fun?: string;
   /** The id of its state. */
@@ -39,14 +39,14 @@ export type Child = Pick<Holder, 'pid' | 'begun'> & {
 export type Lock = {
   readonly release: () => void;
   /** Adds to what others read about the holder. */
-  readonly mark: (more: Pick<Holder, 'finishing'>) => void;
+  readonly mark: (more: Pick<LockHolder, 'finishing'>) => void;
 };
 
 const lockName = 'run.lock';
 const waiterPrefix = 'run.wait.';
 
 /** Returns the holder of the workspace's lock, unless it has died together with its commands. */
-export const lockHolder = (dir: string): Holder | undefined =>
+export const lockHolder = (dir: string): LockHolder | undefined =>
   stillHolding(dir, readHolder(join(dir, lockName)));
 
 /** Returns the file in which a run records its commands (`recordChildren`). */
@@ -57,7 +57,7 @@ export const childrenFile = (dir: string, pid = process.pid): string =>
 export const temporaryFile = (dir: string): string =>
   join(dir, `${lockName}.${process.pid}.temporary`);
 
-const stillHolding = (dir: string, holder: Holder | undefined): Holder | undefined => {
+const stillHolding = (dir: string, holder: LockHolder | undefined): LockHolder | undefined => {
   if (!holder || isAlive(holder)) return holder;
   const orphan = readChildren(childrenFile(dir, holder.pid)).find(isAlive);
   const { fun, since } = holder;
@@ -69,7 +69,7 @@ const stillHolding = (dir: string, holder: Holder | undefined): Holder | undefin
  * taken over as soon as the commands of that process have ended. The file appears whole or not at
  * all.
  */
-export const takeLock = (dir: string, fun: string, job?: string): Lock | Holder => {
+export const takeLock = (dir: string, fun: string, job?: string): Lock | LockHolder => {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const path = join(dir, lockName);
   const own = describeSelf(fun, job);
@@ -93,7 +93,7 @@ export const takeLock = (dir: string, fun: string, job?: string): Lock | Holder 
 
 let draftNumber = 0;
 
-const describeSelf = (fun: string, job?: string): Holder => ({
+const describeSelf = (fun: string, job?: string): LockHolder => ({
   pid: process.pid,
   begun: processStart(process.pid) ?? '',
   fun,
@@ -112,7 +112,7 @@ const tryLink = (from: string, to: string): boolean => {
 };
 
 /** Moves a dead holder's lock away; should another process have taken it meanwhile, puts it back. */
-const dropStale = (path: string, draft: string, seen: Holder | undefined): void => {
+const dropStale = (path: string, draft: string, seen: LockHolder | undefined): void => {
   const aside = `${draft}.stale`;
   try {
     renameSync(path, aside);
@@ -137,12 +137,12 @@ const sweep = (dir: string, dead: number | undefined): void => {
   }
 };
 
-const release = (path: string, own: Holder): void => {
+const release = (path: string, own: LockHolder): void => {
   const holder = readHolder(path);
   if (holder?.pid === own.pid && holder.begun === own.begun) remove(path);
 };
 
-const mark = (path: string, own: Holder, more: Pick<Holder, 'finishing'>): void => {
+const mark = (path: string, own: LockHolder, more: Pick<LockHolder, 'finishing'>): void => {
   const holder = readHolder(path);
   if (holder?.pid !== own.pid || holder.begun !== own.begun) return;
   const draft = `${path}.${process.pid}.${draftNumber++}`;
@@ -158,7 +158,7 @@ const remove = (path: string): void => {
   }
 };
 
-const readHolder = (path: string): Holder | undefined => {
+const readHolder = (path: string): LockHolder | undefined => {
   try {
     const data: unknown = JSON.parse(readFileSync(path, 'utf8'));
     const { pid, begun, fun, job, since, finishing } = data as Record<string, unknown>;
@@ -176,7 +176,7 @@ const readHolder = (path: string): Holder | undefined => {
   }
 };
 
-const readChildren = (path: string): readonly Child[] => {
+const readChildren = (path: string): readonly RunChild[] => {
   try {
     return readFileSync(path, 'utf8').split('\n').flatMap(readChild);
   } catch {
@@ -185,7 +185,7 @@ const readChildren = (path: string): readonly Child[] => {
 };
 
 /** Returns nothing for a line that was cut off. */
-const readChild = (line: string): Child[] => {
+const readChild = (line: string): RunChild[] => {
   try {
     const { pid, begun, fun, id, program } = JSON.parse(line) as Record<string, unknown>;
     if (!Number.isSafeInteger(pid) || Number(pid) <= 0 || typeof begun !== 'string') return [];
@@ -207,7 +207,7 @@ const readChild = (line: string): Child[] => {
  * Whether a process runs that began then. One that has ended does not, even while its parent has
  * not asked for its status: there are containers in which nobody does.
  */
-export const isAlive = ({ pid, begun }: Pick<Holder, 'pid' | 'begun'>): boolean => {
+export const isAlive = ({ pid, begun }: Pick<LockHolder, 'pid' | 'begun'>): boolean => {
   try {
     process.kill(pid, 0);
   } catch (error) {
@@ -247,7 +247,7 @@ export const joinQueue = (dir: string): { readonly others: number; readonly leav
 };
 
 /** The sentence for a run that is refused because of another. */
-export const showHolder = ({ pid, fun, since, finishing, orphan }: Holder): string => {
+export const showHolder = ({ pid, fun, since, finishing, orphan }: LockHolder): string => {
   const start = since.replace('T', ' ').replace('Z', ' UTC');
   if (orphan)
     return `The function "${fun}" that was started at ${start} was killed, but its command ${showChild(orphan)} is still running as PID ${pid}`;
@@ -259,7 +259,7 @@ export const showHolder = ({ pid, fun, since, finishing, orphan }: Holder): stri
   );
 };
 
-const showChild = ({ program, id, fun }: Child): string => {
+const showChild = ({ program, id, fun }: RunChild): string => {
   if (fun === undefined) return program;
   return id === undefined ? `${program} of a ${fun} state` : `${program} of ${id} (${fun})`;
 };

@@ -84,14 +84,14 @@ const reasonOf = (error: unknown): string => {
   return reasons[code ?? ''] ?? message;
 };
 
-export const writeAll = (fd: number, bytes: Uint8Array): void => {
+export const writeBytes = (fd: number, bytes: Uint8Array): void => {
   for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
 };
 
 /** Appends to a temporary file. */
 export const fillTemp = ({ fd, shown }: Temp, bytes: Uint8Array): void => {
   try {
-    writeAll(fd, bytes);
+    writeBytes(fd, bytes);
   } catch (error) {
     throw unwritable(shown, error);
   }

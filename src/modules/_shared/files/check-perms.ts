@@ -1,17 +1,17 @@
 import type { Plain, PlainDict } from '../../api.ts';
 import { chmodSync, chownSync, lchownSync } from '../safe-fs/fs.ts';
 import { RefusedPath } from '../safe-fs/refused.ts';
-import { attributeChanges, attributesOf, changeAttributes } from './file-attributes.ts';
+import { attributeChanges, changeAttributes, lsattrFlags } from './file-attributes.ts';
 import { modeBits, modeText, normalizeMode } from './file-mode.ts';
 import { lstatOf, statOf } from './file-paths.ts';
 import { gidOf, groupName, uidOf, userName } from './owner-names.ts';
 import { applySelinux, type SelinuxContext } from './selinux.ts';
 
-export type Account = string | number | null | undefined;
+export type AccountName = string | number | null | undefined;
 
 export type WantedPerms = {
-  readonly user?: Account;
-  readonly group?: Account;
+  readonly user?: AccountName;
+  readonly group?: AccountName;
   readonly mode?: string | number | null | undefined;
   readonly attrs?: string | null | undefined;
   readonly selinux?: SelinuxContext | undefined;
@@ -115,14 +115,14 @@ const checkAttributes = (
   if (typeof attrs !== 'string') return none;
   const found = follow ? statOf(path) : lstatOf(path);
   if (!found || found.isDirectory() || found.isSymbolicLink()) return none;
-  const old = attributesOf(path);
+  const old = lsattrFlags(path);
   if (old === undefined) return none;
   const { added, removed } = attributeChanges(old, attrs);
   if (!added && !removed) return none;
   if (!test) {
     attempt(() => added && changeAttributes('add', added, [path]));
     attempt(() => removed && changeAttributes('remove', removed, [path]));
-    const left = attributeChanges(attributesOf(path) ?? '', attrs);
+    const left = attributeChanges(lsattrFlags(path) ?? '', attrs);
     if (left.added || left.removed)
       return { changes: {}, comments: [`Failed to change attributes to ${attrs}`] };
   }

@@ -3,7 +3,7 @@ import { CommandExecutionError } from '../../api.ts';
 import { forProgram, withPlace } from '../safe-fs/place.ts';
 
 /** The attributes `lsattr` shows, as letters; undefined where the file system has none. */
-export const attributesOf = (path: string): string | undefined => {
+export const lsattrFlags = (path: string): string | undefined => {
   const { status, stdout } = withPlace(path, false, place =>
     run('lsattr', ['-d', '--', forProgram(place)]),
   );

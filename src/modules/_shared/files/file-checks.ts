@@ -1,10 +1,10 @@
 import { __low__, __opts__, log, type StateReturn } from '../../api.ts';
-import type { Account } from './check-perms.ts';
+import type { AccountName } from './check-perms.ts';
 import { exists, isAbs, isDir } from './file-paths.ts';
 import { gidOf, uidOf } from './owner-names.ts';
 
 /** Why owner or group cannot be set: they do not exist. In test mode an earlier state may make them. */
-export const missingAccounts = (user: Account, group: Account): string => {
+export const missingAccounts = (user: AccountName, group: AccountName): string => {
   const parts: string[] = [];
   if (user && uidOf(user) === undefined) parts.push(`User ${user} is not available `);
   if (group && gidOf(group) === undefined) parts.push(`Group ${group} is not available`);

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { basename, dirname } from 'node:path';
 import { createReadStream, fdatasyncSync, readFileSync, statSync } from '../safe-fs/fs.ts';
-import { decode } from '../text/text-diff.ts';
+import { decodeForDiff } from '../text/text-diff.ts';
 import {
   commitTemp,
   discardTemp,
@@ -20,7 +20,7 @@ const inMemory = 1024 * 1024;
 const unsynced = 64 * 1024 * 1024;
 
 /** The desired content of a file: bytes in memory, or a temporary file when it is large. */
-export type Content = {
+export type FileContent = {
   readonly size: number;
   readonly sha256: string;
   readonly bytes: () => Buffer;
@@ -30,7 +30,7 @@ export type Content = {
   readonly discard: () => void;
 };
 
-export const contentOf = (text: string | Buffer): Content => {
+export const contentOf = (text: string | Buffer): FileContent => {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;
   return {
     size: bytes.length,
@@ -42,7 +42,10 @@ export const contentOf = (text: string | Buffer): Content => {
 };
 
 /** A copy of a file's content: the file itself stays. */
-export const contentOfFile = async (path: string, near: string | undefined): Promise<Content> => {
+export const contentOfFile = async (
+  path: string,
+  near: string | undefined,
+): Promise<FileContent> => {
   if (statSync(path).size < inMemory) return contentOf(readFileSync(path));
   const receiver = receive(near);
   for await (const chunk of createReadStream(path)) receiver.sink(chunk);
@@ -51,7 +54,7 @@ export const contentOfFile = async (path: string, near: string | undefined): Pro
 
 export type Receiver = {
   readonly sink: (bytes: Uint8Array) => void;
-  readonly finish: () => Content;
+  readonly finish: () => FileContent;
   readonly discard: () => void;
 };
 
@@ -92,7 +95,7 @@ const directoryFor = (near: string | undefined): string => {
   return dir !== undefined && isDir(dir) ? dir : tmpdir();
 };
 
-const spilled = (temp: Temp, size: number, hash: Hash): Content => {
+const spilled = (temp: Temp, size: number, hash: Hash): FileContent => {
   let placed = false;
   return {
     size,
@@ -109,4 +112,4 @@ const spilled = (temp: Temp, size: number, hash: Hash): Content => {
 };
 
 /** A content's text: UTF-8, or Latin-1 where it is not valid UTF-8. */
-export const textOf = (content: Content): string => decode(content.bytes());
+export const contentText = (content: FileContent): string => decodeForDiff(content.bytes());

@@ -14,7 +14,7 @@ export const parseFstabLine = (line: string): FstabEntry | undefined => {
   const [device, name, fstype, opts = 'defaults', dump = '0', pass_num = '0'] = line
     .trim()
     .split(/\s+/)
-    .map(decode);
+    .map(decodeFstabField);
   return device && name && fstype ? { device, name, fstype, opts, dump, pass_num } : undefined;
 };
 
@@ -30,7 +30,7 @@ export const renderFstabLine = ({
   return `${what}\t\t${where}\t${type}\t${how}\t${dump} ${pass_num}`;
 };
 
-export const decode = (text: string): string =>
+export const decodeFstabField = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
 
 const encode = (text: string): string =>

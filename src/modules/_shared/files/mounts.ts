@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { statSync } from '../safe-fs/fs.ts';
 import { realPath } from './file-paths.ts';
-import { decode } from './fstab.ts';
+import { decodeFstabField } from './fstab.ts';
 import { readOr } from './read-file.ts';
 
 /** A line of /proc/self/mounts. */
@@ -18,7 +18,9 @@ export const readMounts = (): Mount[] =>
     .split('\n')
     .filter(Boolean)
     .map(line => {
-      const [device = '', path = '', type = '', options = ''] = line.split(' ').map(decode);
+      const [device = '', path = '', type = '', options = ''] = line
+        .split(' ')
+        .map(decodeFstabField);
       return { device, path, type, options: options.split(',') };
     });
 
@@ -53,7 +55,7 @@ export const isMountedDevice = (current: string, device: string): boolean => {
   return [device, fuse].includes(current) || realPath(current) === realPath(wanted);
 };
 
-export const isSameFolder = (one: string, other: string): boolean => {
+export const isSameMountPoint = (one: string, other: string): boolean => {
   const [a, b] = [one, other].map(path => statSync(path, { throwIfNoEntry: false }));
   return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
 };

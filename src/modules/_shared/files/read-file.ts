@@ -10,7 +10,7 @@ export const readOr = (path: string): string | undefined => {
 };
 
 /** The names in a folder, sorted; none when it cannot be read. */
-export const namesIn = (folder: string): string[] => {
+export const readNames = (folder: string): string[] => {
   try {
     return readdirSync(folder).sort();
   } catch {

@@ -25,7 +25,7 @@ export const semanageAdd = async (
 /** The result of functions that change the policy. */
 export type Answer = { retcode: number; stdout: string; stderr: string };
 
-export const answerOf = ({ code, stdout, stderr }: CommandResult): Answer => ({
+export const commandAnswer = ({ code, stdout, stderr }: CommandResult): Answer => ({
   retcode: code,
   stdout,
   stderr,

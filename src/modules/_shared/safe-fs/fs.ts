@@ -5,8 +5,8 @@
  */
 import * as fs from 'node:fs';
 import { mostOfOthers, openAt, openDir, openFile, readWhole, withEntry } from './open.ts';
-import { hasHandles, nameOfFd, type Place, withPlace } from './place.ts';
-import { copyFileAt, copyTree, listTree, makeTree, removeTree } from './tree.ts';
+import { hasHandles, nameOfFd, type SafePath, withPlace } from './place.ts';
+import { copyFileAt, copyTree, listSafeTree, makeTree, removeTree } from './tree.ts';
 import { forgetTrusted } from './verdicts.ts';
 
 // biome-ignore lint/performance/noBarrelFile: modules import all of node:fs here, so that none is used unguarded
@@ -88,7 +88,7 @@ export const readdirSync = ((path: string, options?: { recursive?: boolean }) =>
       withFileTypes?: boolean;
     };
     if (recursive && !withFileTypes && isRoot())
-      return listTree(place.path).map(entry => entry.path);
+      return listSafeTree(place.path).map(entry => entry.path);
     const list = options as { withFileTypes: true };
     if (place.isRoots || !hasHandles()) return fs.readdirSync(place.path, list);
     const fd = openDir(place);
@@ -216,7 +216,7 @@ export const utimesSync = (path: string, atime: fs.TimeLike, mtime: fs.TimeLike)
 export const lchownSync = (path: string, uid: number, gid: number): void =>
   withPlace(path, false, place => changeOwner(place, uid, gid));
 
-const changeOwner = (place: Place, uid: number, gid: number): void => {
+const changeOwner = (place: SafePath, uid: number, gid: number): void => {
   const found = fs.lstatSync(place.path);
   if (found.isDirectory()) forgetTrusted();
   if (place.isRoots || found.isSymbolicLink()) fs.lchownSync(place.path, uid, gid);

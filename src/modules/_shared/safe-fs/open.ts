@@ -7,7 +7,7 @@ import {
   readSync,
   type Stats,
 } from 'node:fs';
-import { hasHandles, nameOfFd, O_PATH, openPlace, type Place, withPlace } from './place.ts';
+import { hasHandles, nameOfFd, O_PATH, openPlace, type SafePath, withPlace } from './place.ts';
 import { RefusedPath } from './refused.ts';
 
 const {
@@ -54,7 +54,7 @@ export const openFile = (path: string, flags: string | number = 'r', mode = 0o66
   return withPlace(path, !isNew && (bits & O_NOFOLLOW) === 0, place => openAt(place, bits, mode));
 };
 
-export const openAt = (place: Place, bits: number, mode: number): number => {
+export const openAt = (place: SafePath, bits: number, mode: number): number => {
   if (place.isRoots) return open(place.path, bits, mode);
   const fd = open(place.path, (bits & ~O_TRUNC) | O_NOFOLLOW | O_NONBLOCK, mode);
   try {
@@ -73,7 +73,7 @@ export const openAt = (place: Place, bits: number, mode: number): number => {
 };
 
 /** A hard link in a user's directory may be a name of a file that is not the user's. */
-const refuseOtherNames = (place: Place, found: Stats): void => {
+const refuseOtherNames = (place: SafePath, found: Stats): void => {
   if (found.nlink < 2 || found.isDirectory() || found.uid === place.owner) return;
   throw new RefusedPath(
     `${place.shown} has other names (hard links), and user ${found.uid} owns it: as root it is not changed in a directory that other users can change.`,
@@ -81,11 +81,11 @@ const refuseOtherNames = (place: Place, found: Stats): void => {
 };
 
 /** Opens a directory that must not be a link. */
-export const openDir = (place: Place): number =>
+export const openDir = (place: SafePath): number =>
   open(place.path, O_RDONLY | constants.O_DIRECTORY | O_NOFOLLOW);
 
 /** Calls `change` with a path that keeps referring to this file, even when its entry is replaced. */
-export const withEntry = (place: Place, change: (path: string, found: Stats) => void): void => {
+export const withEntry = (place: SafePath, change: (path: string, found: Stats) => void): void => {
   const fd = open(place.path, (hasHandles() ? O_PATH : O_RDONLY | O_NONBLOCK) | O_NOFOLLOW);
   try {
     const found = fstatSync(fd);

@@ -14,7 +14,7 @@ import { refuseForeignLinks } from './links.ts';
 import { deviceOfTrusted, type Hold, holdOf, isTrusted, mounterOf, trust } from './verdicts.ts';
 
 /** A path as a system call may take it. */
-export type Place = {
+export type SafePath = {
   /** The path for the call. Its last part is an entry of the directory that was looked at. */
   readonly path: string;
   /** The path as people know it. */
@@ -65,7 +65,7 @@ export const nameOfFd = (fd: number): string => `/proc/self/fd/${fd}`;
 
 const nothing = (): void => {};
 
-const asIs = (path: string): Place => ({
+const asIs = (path: string): SafePath => ({
   path,
   shown: path,
   isRoots: true,
@@ -84,7 +84,7 @@ const asIs = (path: string): Place => ({
  * @param follow whether a link at the end of the path is followed
  * @throws RefusedPath for a link that root does not follow
  */
-export const openPlace = (given: string, follow: boolean): Place => {
+export const openPlace = (given: string, follow: boolean): SafePath => {
   if (process.geteuid?.() !== 0) return asIs(given);
   const path = tidy(given);
   const at = path.lastIndexOf('/');
@@ -97,7 +97,7 @@ export const openPlace = (given: string, follow: boolean): Place => {
 };
 
 /** Uses the place of a path, and lets go of it. Errors name the path as people know it. */
-export const withPlace = <T>(given: string, follow: boolean, use: (place: Place) => T): T => {
+export const withPlace = <T>(given: string, follow: boolean, use: (place: SafePath) => T): T => {
   const place = openPlace(given, follow);
   try {
     return use(place);
@@ -125,11 +125,11 @@ export const followLinks = (path: string): string => {
 };
 
 /** The place's path for a program that this process starts while the place is open. */
-export const forProgram = ({ path }: Place): string =>
+export const forProgram = ({ path }: SafePath): string =>
   path.replace(/^\/proc\/self\//, `/proc/${process.pid}/`);
 
 /** An error of a system call that names the path as people know it. */
-export const renamed = (error: unknown, { path, shown }: Place): unknown => {
+export const renamed = (error: unknown, { path, shown }: SafePath): unknown => {
   if (path === shown || !(error instanceof Error)) return error;
   error.message = error.message.replaceAll(path, shown);
   const places = error as { path?: unknown; dest?: unknown };
@@ -150,7 +150,7 @@ const partsOf = (path: string): string[] =>
 
 const mostLinks = 40;
 
-const walk = (path: string, follow: boolean): Place => {
+const walk = (path: string, follow: boolean): SafePath => {
   const links: ForeignLink[] = [];
   let pending = partsOf(path);
   let hops = 0;
@@ -252,7 +252,7 @@ const heldBy = (found: Stats, keeper: number | undefined): Omit<Here, 'real' | '
   return { hold, uid, dev, keeper: isBoths ? -1 : keeper };
 };
 
-const placeIn = (here: Here, name: string, links: readonly ForeignLink[]): Place => {
+const placeIn = (here: Here, name: string, links: readonly ForeignLink[]): SafePath => {
   const path = name === '.' && here.fd !== undefined ? nameOfFd(here.fd) : entryPath(here, name);
   const shown = name === '.' ? here.real || '/' : `${here.real}/${name}`;
   if (links.length > 0) {

@@ -19,7 +19,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { openAt } from './open.ts';
-import { hasHandles, nameOfFd, type Place, withPlace } from './place.ts';
+import { hasHandles, nameOfFd, type SafePath, withPlace } from './place.ts';
 import { RefusedPath } from './refused.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_TRUNC, O_WRONLY } =
@@ -70,7 +70,7 @@ const refuseDepth = (path: string, depth: number): void => {
 export type Below = { readonly path: string; readonly found: Stats };
 
 /** All entries below a directory, those of a directory after it; links are not followed. */
-export const listTree = (dir: string, prefix = '', depth = 0): Below[] => {
+export const listSafeTree = (dir: string, prefix = '', depth = 0): Below[] => {
   refuseDepth(dir, depth);
   return inside(dir, at =>
     readdirSync(at).flatMap((name): Below[] => {
@@ -79,7 +79,7 @@ export const listTree = (dir: string, prefix = '', depth = 0): Below[] => {
       const found = lstatSync(entry, { throwIfNoEntry: false });
       if (!found) return [];
       const one = { path, found };
-      return found.isDirectory() ? [one, ...listTree(entry, `${path}/`, depth + 1)] : [one];
+      return found.isDirectory() ? [one, ...listSafeTree(entry, `${path}/`, depth + 1)] : [one];
     }),
   );
 };
@@ -100,7 +100,7 @@ export const makeTree = (path: string, mode: number | undefined): string | undef
 };
 
 /** Copies the content of a file, and its mode where the copy is new. */
-export const copyFileAt = (from: Place, to: Place, flags: number): void => {
+export const copyFileAt = (from: SafePath, to: SafePath, flags: number): void => {
   const source = openAt(from, O_RDONLY, 0);
   try {
     const { mode } = fstatSync(source);

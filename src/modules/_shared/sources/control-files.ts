@@ -1,14 +1,14 @@
 import type { FileAnswer } from '../../../protocol/job.ts';
 import {
-  fileKey,
   type Prefetch,
+  type PrefetchedRender,
+  prefetchedFileKey,
   prefetchKey,
   type RenderedFile,
-  type RenderRequest,
 } from '../../../protocol/prefetch.ts';
 import { renderIdentity } from '../../../protocol/render-identity.ts';
 import { __context__, CommandExecutionError, currentLow, getContext } from '../../api.ts';
-import { type Content, contentOf, receive } from '../files/file-content.ts';
+import { contentOf, type FileContent, receive } from '../files/file-content.ts';
 import { hashBytes } from '../files/file-hash.ts';
 
 /** A file of the control node, or a template's result, as far as it is known here. */
@@ -17,7 +17,7 @@ export type ControlFile = {
   readonly size: number;
   readonly mode?: number | undefined;
   /** The content; fetched when it did not come along. Not to be called when the hash is `have`. */
-  readonly content: () => Promise<Content>;
+  readonly content: () => Promise<FileContent>;
 };
 
 type Wish = {
@@ -35,7 +35,7 @@ export const controlFile = async (
   saltenv: string,
   wish: Wish = {},
 ): Promise<ControlFile | undefined> => {
-  const known = prefetch().files?.[fileKey(path, saltenv)];
+  const known = prefetch().files?.[prefetchedFileKey(path, saltenv)];
   if (known && !known.found) return undefined;
   const fetch = (more?: { have?: string | undefined; peek?: boolean }): Promise<Fetched> =>
     fetchFrom('file.get', { path, saltenv, ...more }, wish.near);
@@ -49,7 +49,7 @@ export const controlFile = async (
 
 /** Renders a template on the control node. Throws with its message when that fails. */
 export const controlTemplate = async (
-  request: RenderRequest,
+  request: PrefetchedRender,
   wish: Wish = {},
 ): Promise<ControlFile | undefined> => {
   const known = prefetch().rendered?.[prefetchKey(request)];
@@ -68,7 +68,7 @@ export const controlList = async (path: string, saltenv: string): Promise<string
   return listed.filter((item): item is string => typeof item === 'string');
 };
 
-type Fetched = { readonly answer: FileAnswer; readonly content?: Content };
+type Fetched = { readonly answer: FileAnswer; readonly content?: FileContent };
 
 const prefetch = (): Prefetch => (__context__.__prefetch__ as Prefetch | undefined) ?? {};
 
@@ -84,7 +84,7 @@ const link = (): NonNullable<ReturnType<typeof getContext>['control']> => {
  * computed them, control does not know it.
  */
 const fetchTemplate = async (
-  request: RenderRequest,
+  request: PrefetchedRender,
   have: string | undefined,
   near: string | undefined,
 ): Promise<Fetched> => {
@@ -128,7 +128,7 @@ const fetchFrom = async (
 
 const answered = (
   answer: FileAnswer,
-  content: Content | undefined,
+  content: FileContent | undefined,
   fetch: () => Promise<Fetched>,
 ): ControlFile => {
   if (!content) return lazily(answer, fetch);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type Content, receive } from '../files/file-content.ts';
+import { type FileContent, receive } from '../files/file-content.ts';
 
 export type Download = {
-  readonly content: Content;
+  readonly content: FileContent;
   /** The hash of the type that was asked for. */
   readonly sum: string;
   /** The ETag of this version of the file, where the server sends one. */

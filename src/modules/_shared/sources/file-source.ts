@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { renderRequest, type TemplateArguments } from '../../../protocol/prefetch.ts';
 import { CommandExecutionError } from '../../api.ts';
-import { type Content, contentOfFile, textOf } from '../files/file-content.ts';
+import { contentOfFile, contentText, type FileContent } from '../files/file-content.ts';
 import { hashOf } from '../files/file-hash.ts';
 import { modeText } from '../files/file-mode.ts';
 import { exists, isDir, statOf } from '../files/file-paths.ts';
@@ -20,7 +20,7 @@ export type FoundSource = {
   /** Where it is known before the content comes. */
   readonly size?: number;
   readonly mode?: string | undefined;
-  readonly content: () => Promise<Content>;
+  readonly content: () => Promise<FileContent>;
 };
 
 export type SourceOptions = Omit<TemplateArguments, 'template' | 'source' | 'text'> & {
@@ -53,7 +53,7 @@ export const findSource = async (source: string, options: SourceOptions): Promis
           ? unsupported(source)
           : await webSource(source, options);
   if (!options.template) return raw ?? unsupported(source);
-  const text = raw && textOf(await raw.content());
+  const text = raw && contentText(await raw.content());
   return templateSource(source, options, text, raw?.mode);
 };
 
@@ -168,7 +168,7 @@ const webSource = async (source: string, options: SourceOptions): Promise<FoundS
     throw new SourceError(
       `Unable to verify upstream hash of source file ${redactUrl(source)}, please set source_hash or set skip_verify to True`,
     );
-  const fetch = async (): Promise<Content> => {
+  const fetch = async (): Promise<FileContent> => {
     const { content, sum } = await fetchWeb(source, {
       near: options.near,
       hashType: wanted?.hash_type,

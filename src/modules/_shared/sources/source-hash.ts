@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { getOwn } from '../../../protocol/plain.ts';
 import { CommandExecutionError } from '../../api.ts';
-import { textOf } from '../files/file-content.ts';
+import { contentText } from '../files/file-content.ts';
 import { hashLengths } from '../files/file-hash.ts';
 import { exists } from '../files/file-paths.ts';
 import { readFileSync } from '../safe-fs/fs.ts';
@@ -67,9 +67,9 @@ const readHashes = async (
   if (url.scheme === 'salt') {
     const file = await controlFile(url.path, url.saltenv ?? saltenv);
     if (!file) throw new CommandExecutionError(`Source hash file ${place} not found`);
-    return textOf(await file.content());
+    return contentText(await file.content());
   }
-  if (url.scheme !== 'file') return textOf((await download(place, { verify })).content);
+  if (url.scheme !== 'file') return contentText((await download(place, { verify })).content);
   if (!exists(url.path)) throw new CommandExecutionError(`Source hash file ${place} not found`);
   return readFileSync(url.path, 'utf8');
 };

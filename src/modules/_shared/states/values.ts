@@ -1,11 +1,11 @@
 import { setOwn } from '../../../protocol/plain.ts';
 import type { Plain, PlainDict } from '../../api.ts';
-import { pyStr } from '../text/python-text.ts';
+import { plainStr } from '../text/python-text.ts';
 
 /** A list where Salt takes a list, a comma-separated text or nothing. */
 export const toList = (value: Plain | undefined): string[] => {
   if (value === null || value === undefined || value === '') return [];
-  if (Array.isArray(value)) return value.map(item => pyStr(item));
+  if (Array.isArray(value)) return value.map(item => plainStr(item));
   return String(value)
     .split(',')
     .map(part => part.trim())
@@ -24,7 +24,7 @@ export const repackDictList = (value: Plain | undefined): PlainDict => {
 };
 
 /** Variables of an environment, as a dict or a list, with the texts that Python makes of their values. */
-export const variablesOf = (given: Plain | undefined): Record<string, string> =>
+export const environmentOf = (given: Plain | undefined): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(repackDictList(given)).map(([name, value]) => [name, pyStr(value)]),
+    Object.entries(repackDictList(given)).map(([name, value]) => [name, plainStr(value)]),
   );

@@ -1,5 +1,5 @@
 import type { PlainDict } from '../../api.ts';
-import { pyStr } from './python-text.ts';
+import { plainStr } from './python-text.ts';
 
 /** An ini file: lines as they were written, so that comments and order stay. */
 export type IniFile = { sections: IniSection[] };
@@ -7,7 +7,7 @@ export type IniSection = { name: string; lines: IniLine[] };
 export type IniLine = { text: string; option?: string; value?: string };
 
 /** The first section, '', holds what stands before the first header. */
-export const parseIni = (text: string, separator: string): IniFile => {
+export const parseIniFile = (text: string, separator: string): IniFile => {
   let current: IniSection = { name: '', lines: [] };
   const sections = [current];
   for (const line of text.split('\n')) {
@@ -85,7 +85,7 @@ export const setIniOption = (
 /** The reported change of a section that was added. */
 export const newIniSection = (options: PlainDict): PlainDict => ({
   before: null,
-  after: Object.fromEntries(Object.entries(options).map(([key, value]) => [key, pyStr(value)])),
+  after: Object.fromEntries(Object.entries(options).map(([key, value]) => [key, plainStr(value)])),
 });
 
 const isCommentOf =

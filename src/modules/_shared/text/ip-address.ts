@@ -87,7 +87,7 @@ export const netmaskOf = (bits: IpAddress['bits'], prefix: number): string => {
 };
 
 /** Whether an address is in a network. Addresses of the other kind are not. */
-export const inNetwork = (address: string, cidr: string): boolean => {
+export const isInNetwork = (address: string, cidr: string): boolean => {
   const one = parseAddress(address);
   const { start, prefix } = parseNetwork(cidr);
   if (!one || one.bits !== start.bits) return false;

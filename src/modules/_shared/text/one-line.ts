@@ -1,6 +1,6 @@
 import { isPlainDict, type PlainDict } from '../../../protocol/plain.ts';
 import { SaltInvocationError } from '../../api.ts';
-import { pyStr } from './python-text.ts';
+import { plainStr } from './python-text.ts';
 
 /**
  * Refuses arguments that would write more than one line of a configuration file, where the rest
@@ -24,6 +24,6 @@ export const refuseNewlinesOfIni = (sections: PlainDict, separator: string): voi
   for (const [name, value] of Object.entries(sections)) {
     const options = isPlainDict(value) ? value : { [name]: value };
     for (const [key, each] of Object.entries(options))
-      refuseNewlines({ 'a key of sections': key, [`sections: ${key}`]: pyStr(each) });
+      refuseNewlines({ 'a key of sections': key, [`sections: ${key}`]: plainStr(each) });
   }
 };

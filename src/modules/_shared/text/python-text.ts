@@ -3,27 +3,27 @@ import { isWholeFloat, wholeFloatAt } from '../../../protocol/whole-floats.ts';
 /** How Python shows values, where Salt puts them into files and comments. */
 
 /** `str(value)`. */
-export const pyStr = (value: unknown): string =>
-  typeof value === 'string' ? value : pyRepr(value);
+export const plainStr = (value: unknown): string =>
+  typeof value === 'string' ? value : plainRepr(value);
 
 /** `repr(value)` of JSON data. */
-export const pyRepr = (value: unknown): string => {
+export const plainRepr = (value: unknown): string => {
   if (value === null || value === undefined) return 'None';
   if (value === true) return 'True';
   if (value === false) return 'False';
   if (typeof value === 'string') return reprText(value);
   if (typeof value !== 'object') return String(value);
   const itemRepr = (key: string | number, item: unknown): string =>
-    wholeFloatAt(value, key) ?? pyRepr(item);
+    wholeFloatAt(value, key) ?? plainRepr(item);
   if (Array.isArray(value)) return `[${value.map((item, at) => itemRepr(at, item)).join(', ')}]`;
   return `{${Object.entries(value)
-    .map(([key, item]) => `${pyRepr(key)}: ${itemRepr(key, item)}`)
+    .map(([key, item]) => `${plainRepr(key)}: ${itemRepr(key, item)}`)
     .join(', ')}}`;
 };
 
 /** `str()` of what a list or dict has there. */
 export const pyItem = (container: Readonly<Record<string, unknown>>, key: string): string =>
-  wholeFloatAt(container, key) ?? pyStr(container[key]);
+  wholeFloatAt(container, key) ?? plainStr(container[key]);
 
 /** The name of the Python type of a dict's value. */
 export const pyTypeAt = (container: Readonly<Record<string, unknown>>, key: string): string => {
@@ -60,4 +60,4 @@ export const splitKeepingEnds = (text: string): string[] =>
 
 /** A string, a list or anything else as the list of texts that Salt makes of it. */
 export const textList = (value: unknown): string[] =>
-  Array.isArray(value) ? value.map(pyStr) : [pyStr(value)];
+  Array.isArray(value) ? value.map(plainStr) : [plainStr(value)];

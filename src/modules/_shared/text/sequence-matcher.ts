@@ -1,14 +1,14 @@
 /** A run of equal lines: place in the first list, place in the second, length. */
-export type Block = readonly [number, number, number];
+export type MatchingBlock = readonly [number, number, number];
 
 /**
  * The matching blocks of two lists, found as Python's `difflib.SequenceMatcher` does (with
  * its rule that a line which is more than 1 % of 200 or more lines is too popular to anchor a
  * match), so that diffs equal those that Salt shows. Ends with the empty block at both ends.
  */
-export const matchingBlocks = (a: readonly string[], b: readonly string[]): Block[] => {
+export const matchingBlocks = (a: readonly string[], b: readonly string[]): MatchingBlock[] => {
   const longest = longestMatches(a, b);
-  const found: Block[] = [];
+  const found: MatchingBlock[] = [];
   const queue: Range[] = [[0, a.length, 0, b.length, Number.POSITIVE_INFINITY]];
   for (let next = queue.pop(); next; next = queue.pop()) {
     const [alo, ahi, blo, bhi] = next;
@@ -27,7 +27,7 @@ export const matchingBlocks = (a: readonly string[], b: readonly string[]): Bloc
 type Range = readonly [alo: number, ahi: number, blo: number, bhi: number, most: number];
 
 type Longest = {
-  readonly block: Block;
+  readonly block: MatchingBlock;
   /** The longest run of anchors alone. */
   readonly most: number;
 };
@@ -92,8 +92,8 @@ const longestMatches = (
   };
 };
 
-const joinAdjacent = (blocks: Block[], aEnd: number, bEnd: number): Block[] => {
-  const joined: Block[] = [];
+const joinAdjacent = (blocks: MatchingBlock[], aEnd: number, bEnd: number): MatchingBlock[] => {
+  const joined: MatchingBlock[] = [];
   let [i, j, size] = [0, 0, 0];
   for (const [i2, j2, size2] of blocks) {
     if (i + size === i2 && j + size === j2) size += size2;

@@ -15,7 +15,7 @@ export const contentDiff = (before: Buffer, after: Buffer): string => {
   if (!oldIsText) return 'Replace binary file with text file';
   if (!newIsText) return 'Replace text file with binary file';
   if (before.length + after.length > largestDiff) return 'Replace large text file';
-  return linesDiff(splitAtNewlines(decode(before)), splitAtNewlines(decode(after)));
+  return linesDiff(splitAtNewlines(decodeForDiff(before)), splitAtNewlines(decodeForDiff(after)));
 };
 
 /** The diff of lines that carry their ends. */
@@ -23,7 +23,7 @@ export const linesDiff = (before: readonly string[], after: readonly string[]): 
   unifiedDiff(before, after).join('');
 
 /** UTF-8, or Latin-1 where it is not valid UTF-8. */
-export const decode = (bytes: Buffer): string => {
+export const decodeForDiff = (bytes: Buffer): string => {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {

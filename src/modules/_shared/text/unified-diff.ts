@@ -1,4 +1,4 @@
-import { type Block, matchingBlocks } from './sequence-matcher.ts';
+import { type MatchingBlock, matchingBlocks } from './sequence-matcher.ts';
 
 type Opcode = readonly ['equal' | 'replace' | 'delete' | 'insert', number, number, number, number];
 
@@ -93,4 +93,4 @@ const trimEnds = (codes: Opcode[], context: number): Opcode[] => {
   return trimmed;
 };
 
-export type { Block };
+export type { MatchingBlock };

@@ -6,7 +6,7 @@ import { SaltInvocationError } from '../../api.ts';
  *
  * @throws SaltInvocationError when a quote is not closed, or nothing follows a backslash
  */
-export const splitWords = (line: string): string[] => {
+export const splitCommandWords = (line: string): string[] => {
   try {
     return shellWords(line);
   } catch (error) {

@@ -2,7 +2,7 @@
 
 import { join, resolve } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
-import type { Account } from '../../_shared/files/check-perms.ts';
+import type { AccountName } from '../../_shared/files/check-perms.ts';
 import { missingAccounts } from '../../_shared/files/file-checks.ts';
 import { hashFile } from '../../_shared/files/file-hash.ts';
 import {
@@ -35,8 +35,8 @@ type ExtractedOptions = {
   force?: boolean;
   overwrite?: boolean;
   clean?: boolean;
-  user?: Account;
-  group?: Account;
+  user?: AccountName;
+  group?: AccountName;
   if_missing?: string | null;
   trim_output?: boolean | number;
   extract_perms?: boolean;
@@ -282,7 +282,7 @@ export const extracted = async (
 };
 
 /** If both are missing, Salt reports only the user. */
-const notThere = (user: Account, group: Account): string =>
+const notThere = (user: AccountName, group: AccountName): string =>
   (missingAccounts(user, null) || missingAccounts(null, group))
     .trim()
     .replace('is not available', 'does not exist');

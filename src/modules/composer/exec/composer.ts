@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { runCommand } from '../../_shared/commands/run-command.ts';
 import { which } from '../../_shared/commands/which.ts';
 import { exists } from '../../_shared/files/file-paths.ts';
-import { variablesOf } from '../../_shared/states/values.ts';
+import { environmentOf } from '../../_shared/states/values.ts';
 import { CommandExecutionError } from '../../api.ts';
 import type { ComposerProgram, ComposerQuiet, ComposerWish } from '../composer-options.ts';
 
@@ -36,7 +36,7 @@ const run = async (
   const { code, stdout, stderr, pid } = await runCommand(argv as [string, ...string[]], {
     ...(runas ? { runas } : {}),
     env: {
-      ...variablesOf(env),
+      ...environmentOf(env),
       COMPOSER_HOME: composer_home,
     },
   });

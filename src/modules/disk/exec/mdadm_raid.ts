@@ -11,7 +11,7 @@ import { readOr } from '../../_shared/files/read-file.ts';
 import { replaceFile } from '../../_shared/files/write-file.ts';
 import { existsSync } from '../../_shared/safe-fs/fs.ts';
 import { toList } from '../../_shared/states/values.ts';
-import { pyStr } from '../../_shared/text/python-text.ts';
+import { plainStr } from '../../_shared/text/python-text.ts';
 import { quoteWord } from '../../_shared/text/words.ts';
 import { __grains__, CommandExecutionError, type Plain } from '../../api.ts';
 
@@ -114,7 +114,7 @@ export const examine = async (
 /** Converts further arguments to options of mdadm: `{chunk: 256, run: true}` is `--chunk 256 --run`. */
 const optionWords = (options: { readonly [name: string]: unknown }): string[] =>
   Object.entries(options).flatMap(([name, value]) =>
-    value === true ? [`--${name}`] : [`--${name}`, pyStr(value)],
+    value === true ? [`--${name}`] : [`--${name}`, plainStr(value)],
   );
 
 /**

@@ -5,7 +5,7 @@ import { hasFunction, salt } from '../../_shared/states/call.ts';
 import { failOnError } from '../../_shared/states/fail-on-error.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { toList } from '../../_shared/states/values.ts';
-import { pyRepr } from '../../_shared/text/python-text.ts';
+import { plainRepr } from '../../_shared/text/python-text.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 
 export const __virtualname__ = 'raid';
@@ -42,7 +42,7 @@ export const present = async (
     if (uuids.length > 1)
       return failed(
         name,
-        `Devices are a mix of RAID constituents with multiple MD_UUIDs: ${pyRepr(uuids)}.`,
+        `Devices are a mix of RAID constituents with multiple MD_UUIDs: ${plainRepr(uuids)}.`,
       );
     const [uuid] = uuids;
     if (running && uuid !== undefined && running.uuid !== uuid)
@@ -52,7 +52,7 @@ export const present = async (
       );
     const old = uuid === undefined ? [] : (members.get(uuid) ?? []);
     if (!running && old.length + fresh.length === 0)
-      return failed(name, `All devices are missing: ${pyRepr(missing)}.`);
+      return failed(name, `All devices are missing: ${plainRepr(missing)}.`);
     const start = (test_mode: boolean): Promise<string> =>
       old.length > 0
         ? salt('raid.assemble')(name, old, { ...options, test_mode })
@@ -62,13 +62,13 @@ export const present = async (
           });
     const verb = old.length > 0 ? 'assembled' : 'created';
     const additions = running || old.length > 0 ? fresh : [];
-    const tail = missing.length > 0 ? ` Missing devices: ${pyRepr(missing)}` : '';
+    const tail = missing.length > 0 ? ` Missing devices: ${plainRepr(missing)}` : '';
     if (__opts__.test) {
       const comment = [
         running
           ? `Raid ${name} already present.`
           : `Raid will be ${verb} with: ${await start(true)}`,
-        additions.length > 0 ? ` New devices will be added: ${pyRepr(additions)}` : '',
+        additions.length > 0 ? ` New devices will be added: ${plainRepr(additions)}` : '',
         tail,
       ].join('');
       return running && additions.length === 0 ? unchanged(name, comment) : would(name, comment);

@@ -13,12 +13,12 @@ import {
   getIniOption,
   type IniFile,
   newIniSection,
-  parseIni,
+  parseIniFile,
   renderIni,
   setIniOption,
 } from '../../_shared/text/ini-file.ts';
 import { refuseNewlinesOfIni } from '../../_shared/text/one-line.ts';
-import { pyStr } from '../../_shared/text/python-text.ts';
+import { plainStr } from '../../_shared/text/python-text.ts';
 import { CommandExecutionError, type Plain, type PlainDict } from '../../api.ts';
 import { decodeText, encodeText } from '../encode-text.ts';
 
@@ -66,7 +66,7 @@ export const set_option = async (
   refuseNewlinesOfIni(sections, separator);
   const set = (section: string, option: string, value: Plain): PlainDict => {
     const before = getIniOption(file, section, option) ?? null;
-    const after = pyStr(value);
+    const after = plainStr(value);
     if (before === after) return {};
     setIniOption(file, section, option, after, separator);
     return { [option]: { before, after } };
@@ -184,7 +184,7 @@ export const get_ini = async (
 const load = (name: string, separator: string, encoding: string | null): IniFile => {
   const path = expandUser(name);
   try {
-    return parseIni(
+    return parseIniFile(
       existsSync(path) ? decodeText(readFileSync(path), encoding ?? undefined) : '',
       separator,
     );

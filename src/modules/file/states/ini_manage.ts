@@ -5,7 +5,7 @@ import { isPlainDict } from '../../../protocol/plain.ts';
 import { failed, newReturn } from '../../_shared/states/returns.ts';
 import { newIniSection } from '../../_shared/text/ini-file.ts';
 import { refuseNewlinesOfIni } from '../../_shared/text/one-line.ts';
-import { pyStr } from '../../_shared/text/python-text.ts';
+import { plainStr } from '../../_shared/text/python-text.ts';
 import { __opts__, __salt__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 
 export const __virtualname__ = 'ini';
@@ -43,7 +43,7 @@ export const options_present = async (
     const current = (await __salt__['ini.get_ini']?.(name, separator)) as Ini;
     const note = (section: string, option: string, value: Plain): PlainDict => {
       const before = current[section]?.[option] ?? null;
-      const after = pyStr(value);
+      const after = plainStr(value);
       const place = section === '' ? '' : ` in section ${section}`;
       lines.push(`${before === after ? 'Unchanged' : 'Changed'} key ${option}${place}.\n`);
       return before === after ? {} : { [option]: { before, after } };
@@ -110,7 +110,7 @@ export const options_absent = async (
     const current = (await __salt__['ini.get_ini']?.(name, separator)) as Ini;
     for (const [section, options] of Object.entries(sections ?? {})) {
       const pairs = Array.isArray(options)
-        ? options.map(each => [section, pyStr(each)])
+        ? options.map(each => [section, plainStr(each)])
         : [['', section]];
       for (const [where = '', option = ''] of pairs) {
         const value = current[where]?.[option];

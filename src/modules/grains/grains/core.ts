@@ -2,7 +2,7 @@
 
 import { arch, release, type, version } from 'node:os';
 import { which } from '../../_shared/commands/which.ts';
-import { namesIn, parseAssignments, readOr } from '../../_shared/files/read-file.ts';
+import { parseAssignments, readNames, readOr } from '../../_shared/files/read-file.ts';
 import { existsSync } from '../../_shared/safe-fs/fs.ts';
 import { __opts__, type PlainDict } from '../../api.ts';
 import { hostNames } from '../host-names.ts';
@@ -211,7 +211,7 @@ export const _initSystem = (
 const systemdVersion = (): PlainDict => {
   const folders = ['/usr/lib/systemd', '/lib/systemd', `/usr/lib/${cpuArch()}-linux-gnu/systemd`];
   for (const folder of folders)
-    for (const name of namesIn(folder)) {
+    for (const name of readNames(folder)) {
       const match = /^libsystemd-shared-(\d+)/.exec(name);
       if (match) return { version: match[1] ?? '' };
     }

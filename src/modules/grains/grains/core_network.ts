@@ -1,7 +1,7 @@
 /** Network grains: interfaces, addresses and name servers. */
 
 import { networkInterfaces } from 'node:os';
-import { namesIn, readOr } from '../../_shared/files/read-file.ts';
+import { readNames, readOr } from '../../_shared/files/read-file.ts';
 import { existsSync } from '../../_shared/safe-fs/fs.ts';
 import type { PlainDict } from '../../api.ts';
 import { addressesIn, hostNames } from '../host-names.ts';
@@ -83,7 +83,7 @@ type Interface = {
 
 const interfaces = (): Interface[] => {
   const known = networkInterfaces();
-  const names = new Set([...namesIn('/sys/class/net'), ...Object.keys(known)]);
+  const names = new Set([...readNames('/sys/class/net'), ...Object.keys(known)]);
   return [...names].flatMap(name => {
     if (name === 'bonding_masters') return [];
     const entries = known[name] ?? [];

@@ -2,7 +2,7 @@
 import { isPlainDict } from '../../../protocol/plain.ts';
 import { salt } from '../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
-import { pyRepr, pyStr } from '../../_shared/text/python-text.ts';
+import { plainRepr, plainStr } from '../../_shared/text/python-text.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 
 /** Marks a grain that does not exist, to distinguish it from one that is null. */
@@ -14,7 +14,7 @@ const grain = async (name: string): Promise<Plain | undefined> => {
 };
 
 const same = (left: Plain | undefined, right: Plain): boolean =>
-  left !== undefined && pyRepr(left) === pyRepr(right);
+  left !== undefined && plainRepr(left) === plainRepr(right);
 
 const pathOf = (name: string, delimiter: string): string => name.split(delimiter).join(':');
 
@@ -64,7 +64,7 @@ export const present = async (
     { force },
   );
   return done.result && Object.keys(done.changes).length > 0
-    ? changed(path, `Set grain ${path} to ${pyStr(value)}`, done.changes)
+    ? changed(path, `Set grain ${path} to ${plainStr(value)}`, done.changes)
     : { name: path, ...done };
 };
 
@@ -85,7 +85,7 @@ export const list_present = async (
 ): Promise<StateReturn> => {
   const path = pathOf(name, delimiter);
   const now = (await grain(path)) ?? [];
-  const shown = pyStr(value);
+  const shown = plainStr(value);
   if (!Array.isArray(now) && now !== null && now !== '')
     return failed(path, `Grain ${path} is not a valid list`);
   const list = Array.isArray(now) ? now : [];
@@ -126,7 +126,7 @@ export const list_absent = async (
   const comments: string[] = [];
   const deleted: Plain[] = [];
   for (const one of Array.isArray(value) ? value : [value]) {
-    const shown = pyStr(one);
+    const shown = plainStr(one);
     if (!now.some(other => same(other, one))) {
       comments.push(`Value ${shown} is absent from grain ${path}`);
       continue;
@@ -206,7 +206,7 @@ export const append = async (
 ): Promise<StateReturn> => {
   const path = pathOf(name, delimiter);
   const now = await grain(path);
-  const shown = pyStr(value);
+  const shown = plainStr(value);
   if (now === undefined) return failed(path, `Grain ${path} does not exist`);
   if (!Array.isArray(now) && !convert) return failed(path, `Grain ${path} is not a valid list`);
   if (Array.isArray(now) && now.some(one => same(one, value)))

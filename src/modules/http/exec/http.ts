@@ -4,7 +4,7 @@ import { messageOf } from '../../../protocol/error.ts';
 import { readFileSync } from '../../_shared/safe-fs/fs.ts';
 import { type HttpAnswer, requestHttp } from '../../_shared/sources/http-request.ts';
 import { repackDictList } from '../../_shared/states/values.ts';
-import { pyStr } from '../../_shared/text/python-text.ts';
+import { plainStr } from '../../_shared/text/python-text.ts';
 import { parseSimpleYaml } from '../../_shared/text/simple-yaml.ts';
 import {
   CommandExecutionError,
@@ -167,7 +167,7 @@ const refuse = (options: { [key: string]: Plain | undefined }): void => {
 
 const formOf = (dict: PlainDict): string =>
   new URLSearchParams(
-    Object.entries(dict).map(([key, value]): [string, string] => [key, pyStr(value)]),
+    Object.entries(dict).map(([key, value]): [string, string] => [key, plainStr(value)]),
   ).toString();
 
 const withParams = (url: string, params: PlainDict | null | undefined): string =>

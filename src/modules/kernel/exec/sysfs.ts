@@ -6,7 +6,7 @@
 
 import { basename, join } from 'node:path';
 import { isDir, isFile, lstatOf, statOf } from '../../_shared/files/file-paths.ts';
-import { namesIn } from '../../_shared/files/read-file.ts';
+import { readNames } from '../../_shared/files/read-file.ts';
 import {
   closeSync,
   constants,
@@ -128,7 +128,7 @@ export const read = async (key: string | string[], root = ''): Promise<Plain> =>
 type Kinds = { r: string[]; w: string[]; rw: string[] };
 
 const kindsBelow = (root: string, below = '', kinds: Kinds = { r: [], w: [], rw: [] }): Kinds => {
-  for (const name of namesIn(join(root, below))) {
+  for (const name of readNames(join(root, below))) {
     const at = join(below, name);
     const path = join(root, at);
     if (lstatOf(path)?.isDirectory()) kindsBelow(root, at, kinds);

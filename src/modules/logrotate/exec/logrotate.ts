@@ -4,13 +4,18 @@
 
 import { replaceFile } from '../../_shared/files/write-file.ts';
 import { type PlainDict, SaltInvocationError } from '../../api.ts';
-import { type Block, type LogrotateFile, readAll, type Setting } from '../logrotate-file.ts';
+import {
+  type LogrotateBlock,
+  type LogrotateFile,
+  readAll,
+  type Setting,
+} from '../logrotate-file.ts';
 
 export const __func_alias__ = { set_: 'set' };
 
 const mainFile = '/etc/logrotate.conf';
 
-const settingsOf = ({ lines }: { readonly lines: Block['lines'] }): PlainDict =>
+const settingsOf = ({ lines }: { readonly lines: LogrotateBlock['lines'] }): PlainDict =>
   Object.fromEntries(lines.map(({ key, value }) => [key, value]));
 
 /**
@@ -66,7 +71,7 @@ export const get = async (
 const findBlock = (
   files: readonly LogrotateFile[],
   name: string,
-): { file: LogrotateFile; block: Block } | undefined => {
+): { file: LogrotateFile; block: LogrotateBlock } | undefined => {
   for (const file of files)
     for (const block of file.blocks) if (block.names.includes(name)) return { file, block };
   return undefined;

@@ -3,7 +3,7 @@ import { messageOf } from '../../../protocol/error.ts';
 import { isFile } from '../../_shared/files/file-paths.ts';
 import { salt } from '../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
-import { pyStr } from '../../_shared/text/python-text.ts';
+import { plainStr } from '../../_shared/text/python-text.ts';
 import { __opts__, type StateReturn } from '../../api.ts';
 import type { Setting } from '../logrotate-file.ts';
 
@@ -39,7 +39,7 @@ export const set_ = async (
 ): Promise<StateReturn> => {
   const inBlock = setting !== null;
   const wanted = number(inBlock ? setting : value);
-  const shown = pyStr(wanted);
+  const shown = plainStr(wanted);
   const what = inBlock ? `Block '${key}' command '${value}'` : `Command '${key}'`;
   const set = inBlock ? `block '${key}' command '${value}'` : `command '${key}'`;
   try {

@@ -4,7 +4,7 @@ import { writeAtomic } from '../../_shared/files/atomic-write.ts';
 import { exists } from '../../_shared/files/file-paths.ts';
 import { salt } from '../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
-import { pyRepr, pyStr } from '../../_shared/text/python-text.ts';
+import { plainRepr, plainStr } from '../../_shared/text/python-text.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 import type { MysqlAnswer, MysqlOptions } from '../mysql-run.ts';
 import { mysqlVirtual } from '../mysql-state.ts';
@@ -163,9 +163,9 @@ const withNamedColumns = (answer: MysqlAnswer): PlainDict => {
 
 /** Formats the result like Python's `str()`; in Salt, the columns are a tuple. */
 const textOf = ({ columns, results, ...rest }: PlainDict): string => {
-  if (!Array.isArray(columns)) return pyStr(rest);
-  const tuple = `(${columns.map(pyRepr).join(', ')}${columns.length === 1 ? ',' : ''})`;
-  return `${pyStr(rest).slice(0, -1)}, 'columns': ${tuple}, 'results': ${pyRepr(results)}}`;
+  if (!Array.isArray(columns)) return plainStr(rest);
+  const tuple = `(${columns.map(plainRepr).join(', ')}${columns.length === 1 ? ',' : ''})`;
+  return `${plainStr(rest).slice(0, -1)}, 'columns': ${tuple}, 'results': ${plainRepr(results)}}`;
 };
 
 /**
@@ -174,7 +174,7 @@ const textOf = ({ columns, results, ...rest }: PlainDict): string => {
  */
 const linesOf = ({ results, ...rest }: PlainDict): string =>
   (Array.isArray(results) ? (results as PlainDict[]) : [rest])
-    .flatMap(row => Object.entries(row).map(([name, value]) => `${name}:${pyStr(value)}\n`))
+    .flatMap(row => Object.entries(row).map(([name, value]) => `${name}:${plainStr(value)}\n`))
     .join('');
 
 const isKept = async (

@@ -7,7 +7,7 @@
 import { join } from 'node:path';
 import { runCommand } from '../../_shared/commands/run-command.ts';
 import { which } from '../../_shared/commands/which.ts';
-import { namesIn, readOr } from '../../_shared/files/read-file.ts';
+import { readNames, readOr } from '../../_shared/files/read-file.ts';
 import { replaceFile } from '../../_shared/files/write-file.ts';
 import { salt } from '../../_shared/states/call.ts';
 import { __grains__, CommandExecutionError, log, SaltInvocationError } from '../../api.ts';
@@ -26,7 +26,7 @@ const folder = '/etc/network/interfaces.d';
 /** The files that may say something of interfaces, the main one first. */
 const files = (): string[] => [
   mainFile,
-  ...namesIn(folder)
+  ...readNames(folder)
     .sort()
     .map(name => join(folder, name)),
 ];

@@ -6,7 +6,7 @@
  */
 
 import { runCommand } from '../../_shared/commands/run-command.ts';
-import { variablesOf } from '../../_shared/states/values.ts';
+import { environmentOf } from '../../_shared/states/values.ts';
 import {
   CommandExecutionError,
   type Plain,
@@ -23,7 +23,7 @@ const npm = async (args: readonly string[], { dir, runas, env }: Where, more: En
     ...(runas ? { runas } : {}),
     env: {
       NO_UPDATE_NOTIFIER: '1',
-      ...variablesOf(env),
+      ...environmentOf(env),
       ...more,
     },
   });

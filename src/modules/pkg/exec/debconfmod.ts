@@ -7,11 +7,11 @@
 
 import { runCommand } from '../../_shared/commands/run-command.ts';
 import { which } from '../../_shared/commands/which.ts';
-import { textOf } from '../../_shared/files/file-content.ts';
+import { contentText } from '../../_shared/files/file-content.ts';
 import { readFile } from '../../_shared/safe-fs/promises.ts';
 import { controlTemplate } from '../../_shared/sources/control-files.ts';
 import { salt } from '../../_shared/states/call.ts';
-import { pyStr } from '../../_shared/text/python-text.ts';
+import { plainStr } from '../../_shared/text/python-text.ts';
 import {
   __grains__,
   CommandExecutionError,
@@ -81,7 +81,7 @@ export const set = async (
 ): Promise<boolean> => {
   for (const word of [package_, question, type]) plainWord(word);
   const text = [value, ...extra]
-    .map(part => (typeof part === 'boolean' ? String(part) : pyStr(part)))
+    .map(part => (typeof part === 'boolean' ? String(part) : plainStr(part)))
     .join(' ');
   if (text.includes('\n')) throw new SaltInvocationError('An answer of debconf is one line.');
   const { code, stderr } = await run(
@@ -134,7 +134,7 @@ export const set_template = async (
     chunk: {},
   });
   if (!rendered) throw new CommandExecutionError(`Unable to render ${path}: file not found`);
-  return load(textOf(await rendered.content()));
+  return load(contentText(await rendered.content()));
 };
 
 const load = async (answers: string): Promise<true> => {

@@ -1,11 +1,11 @@
 /** Answers to the questions that Debian packages ask. Goes by the name `debconf`. */
 import { messageOf } from '../../../protocol/error.ts';
 import { isPlainDict } from '../../../protocol/plain.ts';
-import { textOf } from '../../_shared/files/file-content.ts';
+import { contentText } from '../../_shared/files/file-content.ts';
 import { findSource } from '../../_shared/sources/file-source.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
 import { failed } from '../../_shared/states/returns.ts';
-import { pyStr } from '../../_shared/text/python-text.ts';
+import { plainStr } from '../../_shared/text/python-text.ts';
 import { __env__, __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 
 export const __virtualname__ = 'debconf';
@@ -40,7 +40,8 @@ export const set = async (
         changes,
       );
     const { type, value } = answer;
-    const wanted = type === 'boolean' ? String(Boolean(value) && value !== 'false') : pyStr(value);
+    const wanted =
+      type === 'boolean' ? String(Boolean(value) && value !== 'false') : plainStr(value);
     const shown = type === 'password' ? '(password hidden)' : wanted;
     try {
       const now: { type: string; value: string } | null = await salt('debconf.get_answer')(
@@ -106,7 +107,7 @@ export const set_file = async (
   try {
     const options = { name, template, context, defaults, saltenv: __env__.name };
     const content = await (await findSource(source, options)).content();
-    for (const line of textOf(content).split('\n')) {
+    for (const line of contentText(content).split('\n')) {
       const [, package_, question, type, value = ''] =
         /^\s*([^#\s]\S*)\s+(\S+)\s+(\S+)(?:[ \t](.*))?$/.exec(line) ?? [];
       if (package_ === undefined || question === undefined || type === undefined) continue;

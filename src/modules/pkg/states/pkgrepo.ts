@@ -2,7 +2,7 @@
 import { messageOf } from '../../../protocol/error.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
-import { pyRepr, pyStr } from '../../_shared/text/python-text.ts';
+import { plainRepr, plainStr } from '../../_shared/text/python-text.ts';
 import {
   __env__,
   __grains__,
@@ -256,11 +256,11 @@ const isAsWanted = (
 
 /** A comment or several, with the sign before them or not. */
 const commentsOf = (value: Plain | undefined): Plain[] =>
-  [value ?? []].flat().map(one => pyStr(one).replace(/^#*\s*/, ''));
+  [value ?? []].flat().map(one => plainStr(one).replace(/^#*\s*/, ''));
 
 const isSame = (left: Plain | undefined, right: Plain | undefined): boolean => {
   if (Array.isArray(left) && Array.isArray(right))
-    return pyRepr(left.toSorted()) === pyRepr(right.toSorted());
+    return plainRepr(left.toSorted()) === plainRepr(right.toSorted());
   if (typeof left === 'boolean' || typeof right === 'boolean')
     return isTrue(left) === isTrue(right);
   return normalLine(left) === normalLine(right);
@@ -268,7 +268,7 @@ const isSame = (left: Plain | undefined, right: Plain | undefined): boolean => {
 
 /** Options and components in any order, a slash at the end of the address or not: the same source. */
 const normalLine = (value: Plain | undefined): string => {
-  const text = pyStr(value ?? '');
+  const text = plainStr(value ?? '');
   if (!/^deb(?:-src)? /.test(text)) return text;
   const options = /\[([^\]]*)\]/.exec(text);
   const [type, uri = '', dist, ...comps] = text
@@ -292,6 +292,6 @@ const changesOf = (wanted: PlainDict, before: PlainDict, after: PlainDict): Plai
   Object.fromEntries(
     Object.keys(wanted)
       .filter(key => !(isDebian() && unreported.includes(key)))
-      .filter(key => pyRepr(after[key]) !== pyRepr(before[key]))
+      .filter(key => plainRepr(after[key]) !== plainRepr(before[key]))
       .map(key => [key, { new: after[key] ?? null, old: before[key] ?? null }]),
   );

@@ -8,7 +8,7 @@ import { runChecked, runCommand } from '../../_shared/commands/run-command.ts';
 import { which } from '../../_shared/commands/which.ts';
 import { isFile } from '../../_shared/files/file-paths.ts';
 import { configText } from '../../_shared/states/config-option.ts';
-import { variablesOf } from '../../_shared/states/values.ts';
+import { environmentOf } from '../../_shared/states/values.ts';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../../api.ts';
 
 export const __virtual__ = (): true | [false, string] =>
@@ -70,7 +70,7 @@ export const create = async (
   const { code, stdout, stderr, pid } = await runCommand([...argv, path] as [string], {
     plainLocale: true,
     ...(options.user ? { runas: options.user } : {}),
-    env: variablesOf(options.env),
+    env: environmentOf(options.env),
   });
   return { pid, retcode: code, stdout: stdout.trimEnd(), stderr: stderr.trimEnd() };
 };

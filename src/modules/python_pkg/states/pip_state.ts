@@ -5,9 +5,16 @@ import { redactPasswords } from '../../_shared/sources/url-login.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { isPathToCome, isUserToCome } from '../../_shared/states/to-come.ts';
-import { pyStr } from '../../_shared/text/python-text.ts';
+import { plainStr } from '../../_shared/text/python-text.ts';
 import { __env__, __opts__, type PlainDict, type StateReturn } from '../../api.ts';
-import { type PipList, shownName, versionIn, type Wanted, wantedOf, whyThere } from '../pip-due.ts';
+import {
+  type DesiredRequirement,
+  type PipList,
+  shownPackageName,
+  versionIn,
+  wantedOf,
+  whyThere,
+} from '../pip-due.ts';
 import type { PipOptions, PipWhere } from '../pip-run.ts';
 import { sameName } from '../python-version.ts';
 
@@ -120,8 +127,8 @@ const shown = (ret: StateReturn): StateReturn => ({
   ),
 });
 
-const readAll = (texts: readonly string[]): { wanted: Wanted[]; faults: string[] } => {
-  const wanted: Wanted[] = [];
+const readAll = (texts: readonly string[]): { wanted: DesiredRequirement[]; faults: string[] } => {
+  const wanted: DesiredRequirement[] = [];
   const faults: string[] = [];
   for (const text of texts)
     try {
@@ -146,13 +153,13 @@ const whereOf = ({ bin_env, user, cwd, env_vars }: PipOptions): PlainDict => ({
 
 const installNamed = async (
   name: string,
-  wanted: readonly Wanted[],
+  wanted: readonly DesiredRequirement[],
   options: PipOptions,
   isToCome: boolean,
 ): Promise<StateReturn> => {
   const where = whereOf(options);
   const before: PipList = isToCome ? {} : await salt('pip.list')(null, where);
-  const due: Wanted[] = [];
+  const due: DesiredRequirement[] = [];
   const done: string[] = [];
   for (const one of wanted) {
     const reason = await whyThere(one, before, options, where);
@@ -195,13 +202,13 @@ const installNamed = async (
   return changed(name, [...done, ...comment].join('\n'), changes);
 };
 
-const shownWith = ({ text, asked }: Wanted, version: string): string =>
-  `${asked ? shownName(asked) : text}==${version}`;
+const shownWith = ({ text, asked }: DesiredRequirement, version: string): string =>
+  `${asked ? shownPackageName(asked) : text}==${version}`;
 
 const installFiles = async (name: string, options: PipOptions): Promise<StateReturn> => {
   const { requirements, editable } = options;
-  const files = pyStr(requirements);
-  const source = pyStr(editable);
+  const files = plainStr(requirements);
+  const source = plainStr(editable);
   if (__opts__.test)
     return would(
       name,

@@ -5,8 +5,8 @@
 
 import { messageOf } from '../../../protocol/error.ts';
 import { isPlainDict, setOwn } from '../../../protocol/plain.ts';
-import { mergeDicts } from '../../../protocol/whole-floats.ts';
-import { pyStr } from '../../_shared/text/python-text.ts';
+import { mergeWholeFloats } from '../../../protocol/whole-floats.ts';
+import { plainStr } from '../../_shared/text/python-text.ts';
 import {
   __opts__,
   __salt__,
@@ -77,12 +77,12 @@ const runAll = async (calls: readonly string[], rest: Arguments): Promise<StateR
       const answer = await call(nameOf(key), rest[key]);
       if (succeeded(answer)) {
         successes.push(
-          `${key}: ${isPlainDict(answer) ? commentOf(answer, 'Success') : pyStr(answer)}`,
+          `${key}: ${isPlainDict(answer) ? commentOf(answer, 'Success') : plainStr(answer)}`,
         );
         ret.changes[key] = answer;
       } else if (isPlainDict(answer))
         failures.push(`'${key}' failed: ${commentOf(answer, '(error message N/A)')}`);
-      else failures.push(`'${key}': ${pyStr(answer)}`);
+      else failures.push(`'${key}': ${plainStr(answer)}`);
     } catch (error) {
       failures.push(`'${key}' failed: ${messageOf(error)}`);
     }
@@ -97,12 +97,12 @@ const runAll = async (calls: readonly string[], rest: Arguments): Promise<StateR
 const plural = (list: readonly unknown[]): string => (list.length > 1 ? 's' : '');
 
 const commentOf = (answer: PlainDict, otherwise: string): string =>
-  Object.hasOwn(answer, 'comment') ? pyStr(answer.comment) : otherwise;
+  Object.hasOwn(answer, 'comment') ? plainStr(answer.comment) : otherwise;
 
 const call = async (fun: string, given: Plain | undefined): Promise<Plain> => {
   const items = Array.isArray(given) ? given : given === undefined || given === null ? [] : [given];
   const positional = items.filter(item => !isPlainDict(item));
-  const named: PlainDict = mergeDicts(...items.filter(isPlainDict));
+  const named: PlainDict = mergeWholeFloats(...items.filter(isPlainDict));
   const kwargs = withShellOfStates(fun, positional, named, __opts__);
   const answer: Plain | undefined = await __salt__[fun]?.(...positional, keywords(kwargs));
   return answer ?? null;

@@ -6,7 +6,7 @@
  */
 
 import { type CommandResult, runCommand } from '../../_shared/commands/run-command.ts';
-import { namesIn } from '../../_shared/files/read-file.ts';
+import { readNames } from '../../_shared/files/read-file.ts';
 import { statSync } from '../../_shared/safe-fs/fs.ts';
 import { __grains__, CommandExecutionError, type Plain } from '../../api.ts';
 import {
@@ -46,7 +46,7 @@ const run = (...args: string[]) =>
   runCommand(['launchctl', ...args], { plainLocale: true, cwd: '/' });
 
 const plistOf = (name: string): string => {
-  const folder = folders.find(one => namesIn(one).includes(`${name}.plist`));
+  const folder = folders.find(one => readNames(one).includes(`${name}.plist`));
   if (!folder) throw new CommandExecutionError(`Service not found: ${name}`);
   return `${folder}/${name}.plist`;
 };
@@ -74,7 +74,7 @@ const steps = (name: string, action: Action): string[][] => {
 
 /** The launchd target of a service. A missing service is taken for a daemon. */
 const targetOf = (name: string): string => {
-  const isAgent = namesIn('/Library/LaunchAgents').includes(`${name}.plist`);
+  const isAgent = readNames('/Library/LaunchAgents').includes(`${name}.plist`);
   return isAgent ? `${domainOf(name)}/${name}` : `system/${name}`;
 };
 
@@ -90,7 +90,7 @@ const init: InitSystem = {
   all: async () => [
     ...new Set(
       folders.flatMap(folder =>
-        namesIn(folder).flatMap(file => (file.endsWith('.plist') ? [file.slice(0, -6)] : [])),
+        readNames(folder).flatMap(file => (file.endsWith('.plist') ? [file.slice(0, -6)] : [])),
       ),
     ),
   ],

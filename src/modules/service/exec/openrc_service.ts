@@ -7,7 +7,7 @@
 
 import { runCommand } from '../../_shared/commands/run-command.ts';
 import { which } from '../../_shared/commands/which.ts';
-import { namesIn } from '../../_shared/files/read-file.ts';
+import { readNames } from '../../_shared/files/read-file.ts';
 import { toList } from '../../_shared/states/values.ts';
 import { __grains__, type Plain } from '../../api.ts';
 import {
@@ -42,8 +42,8 @@ const notServices = ['functions.sh', 'README', 'skeleton'];
 /** The runlevels that each service is in. */
 const levelsByService = (): Map<string, string[]> => {
   const levels = new Map<string, string[]>();
-  for (const level of namesIn('/etc/runlevels').sort())
-    for (const name of namesIn(`/etc/runlevels/${level}`))
+  for (const level of readNames('/etc/runlevels').sort())
+    for (const name of readNames(`/etc/runlevels/${level}`))
       levels.set(name, [...(levels.get(name) ?? []), level]);
   return levels;
 };
@@ -59,7 +59,7 @@ const init: InitSystem = {
     const levels = levelsOf(name);
     return levels.length > 0 ? run(['rc-update', 'delete', name, ...levels]) : undefined;
   },
-  all: async () => namesIn('/etc/init.d').filter(name => !notServices.includes(name)),
+  all: async () => readNames('/etc/init.d').filter(name => !notServices.includes(name)),
   atBoot: async () => [...levelsByService().keys()],
 };
 

@@ -10,7 +10,7 @@ import { fnmatch } from '../../../data/python/glob.ts';
 import { runCommand } from '../../_shared/commands/run-command.ts';
 import { which } from '../../_shared/commands/which.ts';
 import { isExecutable } from '../../_shared/files/file-paths.ts';
-import { namesIn } from '../../_shared/files/read-file.ts';
+import { readNames } from '../../_shared/files/read-file.ts';
 import { existsSync, lstatSync, readlinkSync } from '../../_shared/safe-fs/fs.ts';
 import { rm, symlink, writeFile } from '../../_shared/safe-fs/promises.ts';
 import { __context__, __grains__, CommandExecutionError } from '../../api.ts';
@@ -89,10 +89,10 @@ const init: InitSystem = {
     else await rm(`${activeFolder()}/${name}`, { force: true });
     return undefined;
   },
-  all: async () => [...new Set([...offered(), activeFolder()].flatMap(namesIn))],
+  all: async () => [...new Set([...offered(), activeFolder()].flatMap(readNames))],
   // Those with a link in the folder that runit watches.
   atBoot: async () =>
-    namesIn(activeFolder()).filter(name => !existsSync(`${activeFolder()}/${name}/down`)),
+    readNames(activeFolder()).filter(name => !existsSync(`${activeFolder()}/${name}/down`)),
 };
 
 export const get_all = getAll(init);
@@ -142,7 +142,7 @@ export const status_autostart = async (name: string): Promise<boolean> =>
  * @example tsalt-ssh '*' service.get_svc_broken_path
  */
 export const get_svc_broken_path = async (name = '*'): Promise<string[]> =>
-  namesIn(activeFolder())
+  readNames(activeFolder())
     .filter(one => fnmatch(one, name) && !isExecutable(`${activeFolder()}/${one}/run`))
     .map(one => `${activeFolder()}/${one}`)
     .sort();
@@ -176,7 +176,7 @@ export const add_svc_avail_path = async (path: string): Promise<boolean> => {
 export const get_svc_alias = async (): Promise<{ [service: string]: string[] }> => {
   const found: { [service: string]: string[] } = {};
   for (const folder of offered())
-    for (const one of namesIn(folder)) {
+    for (const one of readNames(folder)) {
       const path = `${folder}/${one}`;
       if (!lstatSync(path).isSymbolicLink()) continue;
       const service = basename(readlinkSync(path));

@@ -7,7 +7,7 @@
 
 import { runCommand } from '../../_shared/commands/run-command.ts';
 import { which } from '../../_shared/commands/which.ts';
-import { namesIn } from '../../_shared/files/read-file.ts';
+import { readNames } from '../../_shared/files/read-file.ts';
 import { existsSync } from '../../_shared/safe-fs/fs.ts';
 import { __grains__ } from '../../api.ts';
 import {
@@ -62,12 +62,12 @@ const init: InitSystem = {
       : registered;
   },
   all: async () =>
-    namesIn('/etc/init.d').filter(name => !name.includes('.') && !notServices.includes(name)),
+    readNames('/etc/init.d').filter(name => !name.includes('.') && !notServices.includes(name)),
   // Those with a start link in a runlevel from 2 to 5.
   atBoot: async () => [
     ...new Set(
       [2, 3, 4, 5, 'S'].flatMap(level =>
-        [...namesIn(`/etc/rc${level}.d`), ...namesIn(`/etc/rc.d/rc${level}.d`)].flatMap(
+        [...readNames(`/etc/rc${level}.d`), ...readNames(`/etc/rc.d/rc${level}.d`)].flatMap(
           link => /^S\d\d(.+)$/.exec(link)?.[1] ?? [],
         ),
       ),

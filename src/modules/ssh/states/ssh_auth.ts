@@ -4,7 +4,12 @@ import { homeOf } from '../../_shared/files/owner-names.ts';
 import { failed, newReturn } from '../../_shared/states/returns.ts';
 import { isUserToCome } from '../../_shared/states/to-come.ts';
 import { __env__, __opts__, __salt__, type StateReturn } from '../../api.ts';
-import { type AuthorizedKey, isKeyText, keyType, parseKeyLine } from '../authorized-keys.ts';
+import {
+  type AuthorizedKey,
+  authorizedKeyType,
+  isKeyText,
+  parseKeyLine,
+} from '../authorized-keys.ts';
 
 type KeyOptions = {
   enc?: string;
@@ -59,7 +64,7 @@ export const present = async (
     for (const { key, ...about } of keys) {
       const args = [about.enc, about.comment, about.options];
       if (!isKeyText(key)) return failed(ret, invalid);
-      keyType(about.enc);
+      authorizedKeyType(about.enc);
       if (__opts__.test) {
         const status: string = toCome
           ? 'add'

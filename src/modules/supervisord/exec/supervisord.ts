@@ -8,8 +8,8 @@ import { type CommandResult, runCommand } from '../../_shared/commands/run-comma
 import { which } from '../../_shared/commands/which.ts';
 import { isDir, isFile } from '../../_shared/files/file-paths.ts';
 import { readOr } from '../../_shared/files/read-file.ts';
-import { parseIni } from '../../_shared/text/ini-file.ts';
-import { splitWords } from '../../_shared/text/words.ts';
+import { parseIniFile } from '../../_shared/text/ini-file.ts';
+import { splitCommandWords } from '../../_shared/text/words.ts';
 import { CommandExecutionError, type Plain, type PlainDict } from '../../api.ts';
 
 type Where = { user?: string | null; conf_file?: string | null; bin_env?: string | null };
@@ -200,7 +200,7 @@ export const status_bool = async (
  * @example tsalt-ssh '*' supervisord.custom 'tail web'
  */
 export const custom = async (command: string, where: Where = {}): Promise<string> =>
-  told(splitWords(command), where);
+  told(splitCommandWords(command), where);
 
 /**
  * The settings of a program in supervisor's configuration.
@@ -219,7 +219,7 @@ export const options = async (
   if (path === undefined) throw new CommandExecutionError('No suitable config file found');
   const text = readOr(path);
   if (text === undefined) throw new CommandExecutionError(`Unable to read from ${path}`);
-  const section = parseIni(text, '=').sections.find(one => one.name === `program:${name}`);
+  const section = parseIniFile(text, '=').sections.find(one => one.name === `program:${name}`);
   if (section === undefined) throw new CommandExecutionError(`Process '${name}' not found`);
   return Object.fromEntries(
     section.lines.flatMap(({ option, value = '' }) =>

@@ -4,7 +4,7 @@
  * @platform linux
  * @depends groupadd, groupmod, groupdel
  */
-import type { Group } from '../../_shared/commands/accounts.ts';
+import type { GroupEntry } from '../../_shared/commands/accounts.ts';
 import { rootFlags } from '../../_shared/commands/other-root.ts';
 import { which } from '../../_shared/commands/which.ts';
 import { toList } from '../../_shared/states/values.ts';
@@ -49,7 +49,7 @@ export const getent = async (refresh = false, root: string | null = null): Promi
   return (await localGroups(root)).map(toInfo);
 };
 
-const toInfo = ({ name, passwd, gid, members }: Group): GroupInfo => ({
+const toInfo = ({ name, passwd, gid, members }: GroupEntry): GroupInfo => ({
   name,
   passwd,
   gid,

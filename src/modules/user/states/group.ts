@@ -4,7 +4,7 @@ import { hasFunction, salt } from '../../_shared/states/call.ts';
 import { type Description, describedState } from '../../_shared/states/describe.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { toList } from '../../_shared/states/values.ts';
-import { pyStr } from '../../_shared/text/python-text.ts';
+import { plainStr } from '../../_shared/text/python-text.ts';
 import {
   __opts__,
   CommandExecutionError,
@@ -158,7 +158,7 @@ const update = async (
   due: PlainDict,
   non_unique: boolean,
 ): Promise<StateReturn> => {
-  const lines = Object.entries(due).map(([key, value]) => `${key}: ${pyStr(value)}\n`);
+  const lines = Object.entries(due).map(([key, value]) => `${key}: ${plainStr(value)}\n`);
   const comment = `The following group attributes are set to be changed:\n${lines.join('')}`;
   if (__opts__.test) return would(name, comment);
   const problems = await applyAll([

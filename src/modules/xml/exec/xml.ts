@@ -4,7 +4,7 @@ import { messageOf } from '../../../protocol/error.ts';
 import { replaceFile } from '../../_shared/files/write-file.ts';
 import { readFileSync } from '../../_shared/safe-fs/fs.ts';
 import { CommandExecutionError, log } from '../../api.ts';
-import { readXml, withAttribute, withText, type XmlElement } from '../xml-document.ts';
+import { readXml, withAttribute, withElementText, type XmlElement } from '../xml-document.ts';
 import { findElement } from '../xml-path.ts';
 
 const readText = (file: string): string => {
@@ -60,7 +60,7 @@ export const get_value = (file: string, element: string): Promise<string | null 
  */
 export const set_value = (file: string, element: string, value: string): Promise<boolean> =>
   withElement(file, element, async (found, source) => {
-    await replaceFile(file, withText(source, found, value));
+    await replaceFile(file, withElementText(source, found, value));
     return true;
   });
 

@@ -1,5 +1,5 @@
 import type { Data } from '../../../data/values/value.ts';
-import { fault, type Token, tokenize } from './tokens.ts';
+import { fault, type JmespathToken, tokenizeJmespath } from './tokens.ts';
 
 /** A part of a query, as it is evaluated against a value. */
 export type Node =
@@ -55,13 +55,13 @@ export const parseQuery = (text: string): Node => {
 
 class Parser {
   readonly #text: string;
-  readonly #tokens: readonly Token[];
+  readonly #tokens: readonly JmespathToken[];
   #at = 0;
   #depth = 0;
 
   constructor(text: string) {
     this.#text = text;
-    this.#tokens = tokenize(text);
+    this.#tokens = tokenizeJmespath(text);
   }
 
   whole(): Node {
@@ -70,7 +70,7 @@ class Parser {
     return node;
   }
 
-  get #next(): Token {
+  get #next(): JmespathToken {
     return this.#tokens[this.#at] ?? { kind: 'end', value: null, at: this.#text.length };
   }
 
@@ -78,7 +78,7 @@ class Parser {
     return fault(this.#text, token.at);
   }
 
-  #take(kind?: string): Token {
+  #take(kind?: string): JmespathToken {
     const token = this.#next;
     if (kind !== undefined && token.kind !== kind) throw this.#fault();
     this.#at += 1;
@@ -100,7 +100,7 @@ class Parser {
     return left;
   }
 
-  #start(token: Token): Node {
+  #start(token: JmespathToken): Node {
     switch (token.kind) {
       case 'literal':
         return { kind: 'literal', value: token.value };
@@ -133,7 +133,7 @@ class Parser {
     }
   }
 
-  #rest(left: Node, token: Token): Node {
+  #rest(left: Node, token: JmespathToken): Node {
     const strength = strengths[token.kind] ?? 0;
     switch (token.kind) {
       case '.':
@@ -170,7 +170,7 @@ class Parser {
     throw this.#fault();
   }
 
-  #call(left: Node, token: Token): Node {
+  #call(left: Node, token: JmespathToken): Node {
     if (left.kind !== 'field') throw this.#fault(token);
     const args: Node[] = [];
     while (!this.#takeIf(')')) {

@@ -1,7 +1,7 @@
 import type { Data } from '../../../data/values/value.ts';
 import { JsonReader } from '../../json-reader.ts';
 
-export type Token = {
+export type JmespathToken = {
   /** An operator as it is written, or `name`, `number`, `literal`, `end`. */
   readonly kind: string;
   /** Of names, numbers and literals. */
@@ -15,8 +15,8 @@ const pattern =
   /\s*(?:(?<name>[A-Za-z_]\w*)|(?<number>-?\d+)|(?<quoted>"(?:\\.|[^"\\])*")|(?<raw>'(?:\\.|[^'\\])*')|(?<json>`(?:\\.|[^`\\])*`)|(?<operator>\[\?|\[\]|\|\||&&|[!=<>]=|[.*@&|()[\]{},:!<>]))/suy;
 
 /** @throws TypeError for what is no part of JMESPath. */
-export const tokenize = (text: string): Token[] => {
-  const tokens: Token[] = [];
+export const tokenizeJmespath = (text: string): JmespathToken[] => {
+  const tokens: JmespathToken[] = [];
   let at = 0;
   for (;;) {
     pattern.lastIndex = at;
@@ -30,7 +30,11 @@ export const tokenize = (text: string): Token[] => {
   return tokens;
 };
 
-const tokenOf = (groups: Record<string, string | undefined>, text: string, at: number): Token => {
+const tokenOf = (
+  groups: Record<string, string | undefined>,
+  text: string,
+  at: number,
+): JmespathToken => {
   const { name, number, quoted, raw, json, operator = '' } = groups;
   if (name !== undefined) return { kind: 'name', value: name, at };
   if (number !== undefined) return { kind: 'number', value: Number(number), at };

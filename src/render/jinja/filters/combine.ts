@@ -1,6 +1,6 @@
 import { raise } from '../fault.ts';
 import type { Operation, Operations, Run } from '../run/run.ts';
-import { isTrue } from '../values/compare.ts';
+import { isTruthy } from '../values/compare.ts';
 import { itemsOf } from '../values/iterate.ts';
 import { wholeNumber } from '../values/number.ts';
 import { Iterator } from '../values/things.ts';
@@ -79,7 +79,7 @@ export const combineFilters: Operations = new Map<string, Operation>([
     'compress',
     (value, { list: [selectors = null] }) => {
       const wanted = itemsOf(selectors);
-      const kept = itemsOf(value).filter((_, index) => isTrue(wanted[index] ?? null));
+      const kept = itemsOf(value).filter((_, index) => isTruthy(wanted[index] ?? null));
       return new Iterator('itertools.compress', kept);
     },
   ],

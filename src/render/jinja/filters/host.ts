@@ -2,11 +2,11 @@ import { hostFilters as shared } from '../../filters/host.ts';
 import { JinjaFault } from '../fault.ts';
 import { ownCopy } from '../run/own-copy.ts';
 import type { Operation, Operations } from '../run/run.ts';
-import { toData, toDataDict } from '../values/to-data.ts';
+import { toDataDict, valueToData } from '../values/to-data.ts';
 import type { Value } from '../values/value.ts';
 
 /** Salt's filters that look at a machine: they ask the host. */
-export const hostFilters: Operations = new Map(
+export const jinjaHostFilters: Operations = new Map(
   Array.from(shared, ([name, filter]): [string, Operation] => [
     name,
     async (value, { list, named }, run): Promise<Value> => {
@@ -14,10 +14,12 @@ export const hostFilters: Operations = new Map(
         const answer = await filter(
           async (fun, args, kwargs = new Map()) => {
             const options = new Map(Array.from(kwargs, ([key, item]) => [String(key), item]));
-            return toData(await run.call(fun, { list: args as Value[], named: options as never }));
+            return valueToData(
+              await run.call(fun, { list: args as Value[], named: options as never }),
+            );
           },
-          toData(value),
-          list.map(toData),
+          valueToData(value),
+          list.map(valueToData),
           toDataDict(named),
         );
         return ownCopy(answer);

@@ -1,7 +1,7 @@
 import { Float } from '../../../data/values/value.ts';
 import { raise } from '../fault.ts';
 import type { Operations } from '../run/run.ts';
-import { compare, isTrue } from '../values/compare.ts';
+import { compare, isTruthy } from '../values/compare.ts';
 import { float, int, isFloat, isNumeric, numeric, wholeNumber } from '../values/number.ts';
 import { fixedText } from '../values/number-text.ts';
 import { quoted, typeName } from '../values/text.ts';
@@ -135,5 +135,5 @@ export const numberFilters: Operations = operations({
     (value, [precision = 0, method = 'common']) =>
       round(value, wholeNumber(precision) ?? 0, method),
   ],
-  filesizeformat: [['binary?'], (value, [binary = false]) => fileSize(value, isTrue(binary))],
+  filesizeformat: [['binary?'], (value, [binary = false]) => fileSize(value, isTruthy(binary))],
 });

@@ -1,6 +1,6 @@
 import { compare } from '../values/compare.ts';
 import { reprOf } from '../values/text.ts';
-import { toData } from '../values/to-data.ts';
+import { valueToData } from '../values/to-data.ts';
 import { isMap, isTuple, type Key, type Value } from '../values/value.ts';
 
 const width = 80;
@@ -8,7 +8,7 @@ const deepest = 100;
 
 /** Python's `pprint.pformat`: keys sorted, and over several lines where one is too short. */
 export const formatPython = (value: Value): string => {
-  toData(value);
+  valueToData(value);
   return write(value, 0, 0, 0);
 };
 

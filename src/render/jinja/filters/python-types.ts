@@ -6,7 +6,7 @@ import { equal, identity } from '../values/compare.ts';
 import { itemsIn, itemsOf } from '../values/iterate.ts';
 import { textOf, typeName } from '../values/text.ts';
 import { Bytes, PySet } from '../values/things.ts';
-import { toData } from '../values/to-data.ts';
+import { valueToData } from '../values/to-data.ts';
 import { Undefined } from '../values/undefined.ts';
 import { isList, isMap, isTuple, type Key, type Value, type ValueDict } from '../values/value.ts';
 import { operations } from './define.ts';
@@ -74,7 +74,7 @@ const encodedList = (value: Value): Value => {
 
 /** A list may hold itself, or another many times over. */
 const refuseTooLarge = (value: Value): void => {
-  toData(value);
+  valueToData(value);
 };
 
 /** What Python can hash becomes a set: texts and tuples. */
@@ -117,7 +117,7 @@ export const pythonTypeFilters: Operations = operations({
   unique: [[], (value, _, run) => unique(value, run)],
   to_bool: [
     [],
-    value => (value instanceof Undefined || isTuple(value) ? false : toBool(toData(value))),
+    value => (value instanceof Undefined || isTuple(value) ? false : toBool(valueToData(value))),
   ],
   is_list: [[], isList],
   is_iter: [['ignore?'], (value, [ignore = '']) => isIterable(value, ignore)],

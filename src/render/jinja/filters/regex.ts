@@ -1,9 +1,9 @@
 import { expandReplacement } from '../../../data/python/python-replacement.ts';
-import { matchesInTurns, pythonRegex } from '../../filters/python-regex.ts';
+import { filterRegex, matchesInTurns } from '../../filters/python-regex.ts';
 import { after, type Eventual } from '../after.ts';
 import { JinjaFault, raise, raiseLimit } from '../fault.ts';
 import type { Operations } from '../run/run.ts';
-import { isTrue } from '../values/compare.ts';
+import { isTruthy } from '../values/compare.ts';
 import { longestText, textOf } from '../values/text.ts';
 import { tuple, type Value } from '../values/value.ts';
 import { operations } from './define.ts';
@@ -27,7 +27,7 @@ type Flags = {
 
 const compiled = (pattern: string, flags: Flags): RegExp => {
   try {
-    return pythonRegex(pattern, { ...flags, global: true });
+    return filterRegex(pattern, { ...flags, global: true });
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     throw new JinjaFault('error', error.message, { cause: error });
@@ -69,8 +69,8 @@ const subject = (value: Value): string =>
 
 /** Flags as arguments of a filter or test give them. */
 export const flagsOf = (ignorecase: Value = false, multiline: Value = false): Flags => ({
-  ignorecase: isTrue(ignorecase),
-  multiline: isTrue(multiline),
+  ignorecase: isTruthy(ignorecase),
+  multiline: isTruthy(multiline),
 });
 
 /** Salt's filters on regular expressions. */

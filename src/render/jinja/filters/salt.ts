@@ -7,17 +7,17 @@ import { loadData } from '../run/load-data.ts';
 import { Module } from '../run/program.ts';
 import type { Operation, Operations } from '../run/run.ts';
 import { textOf } from '../values/text.ts';
-import { toData, toDataDict, toYamlData } from '../values/to-data.ts';
+import { toDataDict, toYamlData, valueToData } from '../values/to-data.ts';
 import { Thing, type Value } from '../values/value.ts';
 
 /** A filter that all template languages share, on Python's values. */
 const bridged =
-  (name: string, dataOf: (value: Value) => Data = toData): Operation =>
+  (name: string, dataOf: (value: Value) => Data = valueToData): Operation =>
   (value, { list, named }) => {
     const filter = shared[name];
     if (!filter) throw new JinjaFault('syntax', `No filter named '${name}'.`);
     try {
-      return callFilter(name, filter, dataOf(value), list.map(toData), toDataDict(named));
+      return callFilter(name, filter, dataOf(value), list.map(valueToData), toDataDict(named));
     } catch (error) {
       if (error instanceof TypeError || error instanceof TsaltError)
         throw new JinjaFault('error', error.message, { cause: error });
@@ -42,7 +42,7 @@ const unloadable = (format: string, value: Value): never => {
 };
 
 /** Salt's filters. */
-export const saltFilters: Operations = new Map<string, Operation>([
+export const jinjaSaltFilters: Operations = new Map<string, Operation>([
   ...Object.keys(shared)
     .filter(name => !jinjas.has(name))
     .map(name => [name, bridged(name)] as const),

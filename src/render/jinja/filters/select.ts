@@ -2,7 +2,7 @@ import { pathGetter } from '../access.ts';
 import { after, type Eventual, inTurn, mapInTurn } from '../after.ts';
 import { raise } from '../fault.ts';
 import type { Operation, Operations, Run } from '../run/run.ts';
-import { isTrue } from '../values/compare.ts';
+import { isTruthy } from '../values/compare.ts';
 import { itemsOf } from '../values/iterate.ts';
 import { quoted } from '../values/text.ts';
 import { Iterator } from '../values/things.ts';
@@ -44,7 +44,7 @@ const selector =
     const kept: Value[] = [];
     const done = inTurn<Value, never>(items(value, run), item =>
       after(test(get(item)), holds => {
-        if (isTrue(holds) === wanted) kept.push(item);
+        if (isTruthy(holds) === wanted) kept.push(item);
         return undefined;
       }),
     );

@@ -2,8 +2,8 @@ import { randomInt } from '../../chance.ts';
 import { memberOf, pathGetter, pathsGetter } from '../access.ts';
 import { raise, raiseRuntime } from '../fault.ts';
 import type { Operation, Operations, Run } from '../run/run.ts';
-import { compare, equal, identity, isTrue, sorted } from '../values/compare.ts';
-import { itemAt, itemsOf, longestList, needRoom, sizeOf } from '../values/iterate.ts';
+import { compare, equal, identity, isTruthy, sortValues } from '../values/compare.ts';
+import { itemAt, itemsOf, lengthOf, longestList, needRoom } from '../values/iterate.ts';
 import { wholeNumber } from '../values/number.ts';
 import { binary } from '../values/operators.ts';
 import { orElse } from '../values/or-else.ts';
@@ -39,11 +39,11 @@ const dictSort: Operation = (value, args, run) => {
   if (part !== 'key' && part !== 'value')
     return raise('You can only sort by either "key" or "value"');
   run.step(value.size);
-  const exact = isTrue(named('case_sensitive', isExact));
-  return sorted(
+  const exact = isTruthy(named('case_sensitive', isExact));
+  return sortValues(
     Array.from(value, tuple),
     pair => folded(pair[part === 'key' ? 0 : 1] ?? null, exact),
-    isTrue(named('reverse', reverse)),
+    isTruthy(named('reverse', reverse)),
   );
 };
 
@@ -55,7 +55,7 @@ const sort = (value: Value, reverse: boolean, isExact: boolean, path: Value, run
       ? tuple(key.map(part => folded(part, isExact)))
       : folded(key, isExact);
   };
-  return sorted(counted(value, run), keyOf, reverse);
+  return sortValues(counted(value, run), keyOf, reverse);
 };
 
 const unique = (value: Value, isExact: boolean, path: Value, run: Run): Value[] => {
@@ -78,7 +78,7 @@ const groupBy = (
 ): Value => {
   const get = pathGetter(path, run, otherwise);
   const groups: { key: Value; items: Value[] }[] = [];
-  for (const item of sorted(counted(value, run), each => folded(get(each), isExact))) {
+  for (const item of sortValues(counted(value, run), each => folded(get(each), isExact))) {
     const key = get(item);
     const last = groups.at(-1);
     if (last && equal(folded(last.key, isExact), folded(key, isExact))) last.items.push(item);
@@ -173,7 +173,7 @@ const attr = (value: Value, name: Value, run: Run): Value => {
 };
 
 const random = (value: Value, run: Run): Value => {
-  const size = sizeOf(value);
+  const size = lengthOf(value);
   if (size === 0) return run.undefined('No random item, sequence was empty.');
   const items = value instanceof Thing || typeof value === 'string' ? itemsOf(value) : value;
   return itemAt(items, randomInt(size)) ?? null;
@@ -186,8 +186,8 @@ const pairs = (value: Value): Value => {
 };
 
 const plain = operations({
-  length: [[], sizeOf],
-  count: [[], sizeOf],
+  length: [[], lengthOf],
+  count: [[], lengthOf],
   first: [[], (value, _, run) => first(value, run)],
   last: [[], (value, _, run) => last(value, run)],
   list: [[], (value, _, run) => [...counted(value, run)]],
@@ -195,16 +195,16 @@ const plain = operations({
   sort: [
     ['reverse?', 'case_sensitive?', 'attribute?'],
     (value, [reversed = false, isExact = false, path = null], run) =>
-      sort(value, isTrue(reversed), isTrue(isExact), path, run),
+      sort(value, isTruthy(reversed), isTruthy(isExact), path, run),
   ],
   unique: [
     ['case_sensitive?', 'attribute?'],
-    (value, [isExact = false, path = null], run) => unique(value, isTrue(isExact), path, run),
+    (value, [isExact = false, path = null], run) => unique(value, isTruthy(isExact), path, run),
   ],
   groupby: [
     ['attribute', 'default?', 'case_sensitive?'],
     (value, [path = null, otherwise, isExact = false], run) =>
-      groupBy(value, path, otherwise ?? undefined, isTrue(isExact), run),
+      groupBy(value, path, otherwise ?? undefined, isTruthy(isExact), run),
   ],
   batch: [
     ['linecount', 'fill_with?'],
@@ -216,11 +216,12 @@ const plain = operations({
   ],
   min: [
     ['case_sensitive?', 'attribute?'],
-    (value, [isExact = false, path = null], run) => extreme(value, isTrue(isExact), path, -1, run),
+    (value, [isExact = false, path = null], run) =>
+      extreme(value, isTruthy(isExact), path, -1, run),
   ],
   max: [
     ['case_sensitive?', 'attribute?'],
-    (value, [isExact = false, path = null], run) => extreme(value, isTrue(isExact), path, 1, run),
+    (value, [isExact = false, path = null], run) => extreme(value, isTruthy(isExact), path, 1, run),
   ],
   join: [
     ['d?', 'attribute?'],
@@ -236,12 +237,12 @@ const plain = operations({
   default: [
     ['default_value?', 'boolean?'],
     (value, [otherwise = '', boolean = false]) =>
-      value instanceof Undefined || (isTrue(boolean) && !isTrue(value)) ? otherwise : value,
+      value instanceof Undefined || (isTruthy(boolean) && !isTruthy(value)) ? otherwise : value,
   ],
   d: [
     ['default_value?', 'boolean?'],
     (value, [otherwise = '', boolean = false]) =>
-      value instanceof Undefined || (isTrue(boolean) && !isTrue(value)) ? otherwise : value,
+      value instanceof Undefined || (isTruthy(boolean) && !isTruthy(value)) ? otherwise : value,
   ],
 });
 

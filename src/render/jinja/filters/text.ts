@@ -3,7 +3,7 @@ import { replaceText } from '../methods/search.ts';
 import { capitalize } from '../methods/shape.ts';
 import { strip } from '../methods/split.ts';
 import type { Operation, Operations } from '../run/run.ts';
-import { isTrue } from '../values/compare.ts';
+import { isTruthy } from '../values/compare.ts';
 import { charactersFrom, charCount, itemsOf } from '../values/iterate.ts';
 import { wholeNumber } from '../values/number.ts';
 import { repeatText } from '../values/operators.ts';
@@ -149,7 +149,7 @@ const plain = operations({
   indent: [
     ['width?', 'first?', 'blank?'],
     (value, [width = 4, first = false, blank = false]) =>
-      indent(textOf(value), width, isTrue(first), isTrue(blank)),
+      indent(textOf(value), width, isTruthy(first), isTruthy(blank)),
   ],
   center: [
     ['width?'],
@@ -166,7 +166,7 @@ const plain = operations({
       truncate(
         textOf(value),
         whole(length),
-        isTrue(kill),
+        isTruthy(kill),
         textOf(end),
         leeway === null ? 5 : whole(leeway),
       ),
@@ -175,9 +175,9 @@ const plain = operations({
     ['width?', 'break_long_words?', 'wrapstring?', 'break_on_hyphens?'],
     (value, [width = 79, long = true, wrap = null, hyphens = true]) =>
       wordWrap(textOf(value), whole(width), {
-        breaksLongWords: isTrue(long),
+        breaksLongWords: isTruthy(long),
         lineEnd: wrap === null ? '\n' : textOf(wrap),
-        breaksOnHyphens: isTrue(hyphens),
+        breaksOnHyphens: isTruthy(hyphens),
       }),
   ],
   wordcount: [[], value => (textOf(value).match(/[\p{L}\p{N}_]+/gu) ?? []).length],
@@ -186,7 +186,7 @@ const plain = operations({
   forceescape: [[], escapeHtml],
   striptags: [[], value => stripTags(textOf(value))],
   urlencode: [[], urlEncode],
-  xmlattr: [['autospace?'], (value, [space = true]) => xmlAttributes(value, isTrue(space))],
+  xmlattr: [['autospace?'], (value, [space = true]) => xmlAttributes(value, isTruthy(space))],
   urlize: [
     ['trim_url_limit?', 'nofollow?', 'target?', 'rel?', 'extra_schemes?'],
     (value, [limit = null, nofollow = false, target = null, rel = null]) =>
@@ -195,7 +195,7 @@ const plain = operations({
         target: target === null ? undefined : textOf(target),
         rel: [
           ...(rel === null ? [] : textOf(rel).split(' ')),
-          ...(isTrue(nofollow) ? ['nofollow'] : []),
+          ...(isTruthy(nofollow) ? ['nofollow'] : []),
           'noopener',
         ],
       }),
@@ -203,4 +203,4 @@ const plain = operations({
 });
 
 /** Jinja's filters on texts. */
-export const textFilters: Operations = new Map([...plain, ['format', format] as const]);
+export const jinjaTextFilters: Operations = new Map([...plain, ['format', format] as const]);

@@ -11,7 +11,7 @@ export const words = (value: Value | undefined, otherwise: string | null): strin
 };
 
 /** A text and nothing else. */
-export const text = (value: Value | undefined): string =>
+export const stringArgument = (value: Value | undefined): string =>
   typeof value === 'string' ? value : raise(`must be str, not ${typeName(value ?? null)}`);
 
 /** A whole number. */

@@ -1,7 +1,7 @@
 import { isOrdered, markOrdered } from '../../../data/values/ordered.ts';
 import type { Dict } from '../../../data/values/value.ts';
 import { raise } from '../fault.ts';
-import { assign, keyOf, knownKey, lookUp } from '../values/compare.ts';
+import { assign, comparisonKey, knownKey, lookUp } from '../values/compare.ts';
 import { itemsOf, needRoom } from '../values/iterate.ts';
 import { orElse } from '../values/or-else.ts';
 import { reprOf } from '../values/text.ts';
@@ -18,7 +18,7 @@ import {
 import { type Method, methods } from './method.ts';
 
 /** Python's `dict.update`: dicts, pairs and named arguments. */
-export const updateDict = (dict: ValueDict, { list, named }: Args): null => {
+export const updateValueDict = (dict: ValueDict, { list, named }: Args): null => {
   if (list.length > 1) raise(`update expected at most 1 argument, got ${list.length}`);
   for (const source of list) {
     if (source instanceof Undefined) source.need();
@@ -42,7 +42,7 @@ const addPair = (dict: ValueDict, pair: Value, index: number): null => {
 };
 
 const take = (dict: ValueDict, key: Value): Value | undefined => {
-  const known = knownKey(dict, keyOf(key));
+  const known = knownKey(dict, comparisonKey(key));
   if (known === undefined) return undefined;
   const value = dict.get(known);
   dict.delete(known);
@@ -58,7 +58,7 @@ const copyOf = (dict: ValueDict): ValueDict =>
 const plain = methods<ValueDict>('dict', {
   get: [
     ['key', 'default?'],
-    (dict, [key = null, other = null]) => orElse(lookUp(dict, keyOf(key)), () => other),
+    (dict, [key = null, other = null]) => orElse(lookUp(dict, comparisonKey(key)), () => other),
   ],
   items: [[], dict => new DictView(dict, 'items')],
   keys: [[], dict => new DictView(dict, 'keys')],
@@ -82,7 +82,7 @@ const plain = methods<ValueDict>('dict', {
   setdefault: [
     ['key', 'default?'],
     (dict, [key = null, other = null]) => {
-      const known = lookUp(dict, keyOf(key));
+      const known = lookUp(dict, comparisonKey(key));
       if (known === undefined) assign(dict, key, other);
       return orElse(known, () => other);
     },
@@ -116,5 +116,5 @@ const plain = methods<ValueDict>('dict', {
 
 export const dictMethods: ReadonlyMap<string, Method<ValueDict>> = new Map([
   ...plain,
-  ['update', updateDict] as const,
+  ['update', updateValueDict] as const,
 ]);

@@ -1,5 +1,5 @@
 import { raise } from '../fault.ts';
-import { equal, isTrue, sorted } from '../values/compare.ts';
+import { equal, isTruthy, sortValues } from '../values/compare.ts';
 import { contains, itemsOf, needRoom } from '../values/iterate.ts';
 import { wholeNumber } from '../values/number.ts';
 import { reprOf, typeName } from '../values/text.ts';
@@ -92,7 +92,7 @@ export const listMethods: ReadonlyMap<string, Method<Value[]>> = methods<Value[]
     ['key?', 'reverse?'],
     (list, [key = null, reverse = false]) => {
       if (key !== null) return raise('list.sort() takes no key function in a template');
-      const order = sorted(list, item => item, isTrue(reverse));
+      const order = sortValues(list, item => item, isTruthy(reverse));
       list.splice(0, list.length, ...order);
       return null;
     },

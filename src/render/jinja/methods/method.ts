@@ -1,4 +1,4 @@
-import { type Bound, bind, type Params } from '../bind.ts';
+import { type BoundValues, bindMacro, type Params } from '../bind.ts';
 import type { Run } from '../run/run.ts';
 import type { Args, Value } from '../values/value.ts';
 
@@ -7,7 +7,7 @@ export type Method<Self> = (self: Self, args: Args, run: Run) => Value;
 
 export type Methods<Self> = ReadonlyMap<string, Method<Self>>;
 
-type Plain<Self> = readonly [Params, (self: Self, args: Bound, run: Run) => Value];
+type Plain<Self> = readonly [Params, (self: Self, args: BoundValues, run: Run) => Value];
 
 /** Methods by name: the names of the parameters, and what is done with the arguments. */
 export const methods = <Self>(
@@ -17,6 +17,6 @@ export const methods = <Self>(
   new Map(
     Object.entries(table).map(([name, [params, work]]) => [
       name,
-      (self, args, run) => work(self, bind(`${type}.${name}`, params, args), run),
+      (self, args, run) => work(self, bindMacro(`${type}.${name}`, params, args), run),
     ]),
   );

@@ -2,7 +2,7 @@ import { raise } from '../fault.ts';
 import { charCount } from '../values/iterate.ts';
 import { repeatText } from '../values/operators.ts';
 import { isTuple, tuple, type Value } from '../values/value.ts';
-import { count, text } from './arguments.ts';
+import { count, stringArgument } from './arguments.ts';
 
 /** A part of a text by code points, as Python's `start` and `end` mean it. */
 export const part = (
@@ -21,7 +21,9 @@ export const part = (
 
 /** Does the text, or one of a tuple of texts, pass? */
 export const anyOf = (value: Value | undefined, test: (text: string) => boolean): boolean =>
-  Array.isArray(value) && isTuple(value) ? value.some(item => test(text(item))) : test(text(value));
+  Array.isArray(value) && isTuple(value)
+    ? value.some(item => test(stringArgument(item)))
+    : test(stringArgument(value));
 
 const indexIn = (self: string, wanted: string, isLast: boolean): number => {
   const at = isLast ? self.lastIndexOf(wanted) : self.indexOf(wanted);
@@ -33,7 +35,7 @@ export const finder =
   (isLast: boolean, mustExist: boolean) =>
   (self: string, [wanted, start, end]: (Value | undefined)[]): Value => {
     const [piece, offset] = part(self, start, end);
-    const at = indexIn(piece, text(wanted), isLast);
+    const at = indexIn(piece, stringArgument(wanted), isLast);
     if (at < 0) return mustExist ? raise('substring not found') : -1;
     return at + offset;
   };

@@ -2,7 +2,7 @@ import { raise } from '../fault.ts';
 import { charCount } from '../values/iterate.ts';
 import { repeatText } from '../values/operators.ts';
 import type { Value } from '../values/value.ts';
-import { text } from './arguments.ts';
+import { stringArgument } from './arguments.ts';
 
 export const capitalize = (self: string): string => {
   const [first = '', ...rest] = Array.from(self);
@@ -21,7 +21,7 @@ export const matcher =
     pattern.test(self);
 
 export const padding = (self: string, width: number, fill: Value | undefined): [number, string] => {
-  const char = fill === undefined ? ' ' : text(fill);
+  const char = fill === undefined ? ' ' : stringArgument(fill);
   if (charCount(char) !== 1) raise('The fill character must be exactly one character long');
   return [Math.max(0, width - charCount(self)), char];
 };

@@ -87,7 +87,7 @@ const splitBlankFromEnd = (text: string, most: number): string[] => {
 };
 
 /** Python's `splitlines`. */
-export const splitLines = (text: string, keepEnds: boolean): string[] =>
+export const splitJinjaLines = (text: string, keepEnds: boolean): string[] =>
   [
     ...text.matchAll(
       /([^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]*)(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]|$)/g,

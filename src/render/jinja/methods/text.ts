@@ -1,11 +1,11 @@
 import { raise } from '../fault.ts';
-import { assign, isTrue, lookUp } from '../values/compare.ts';
+import { assign, isTruthy, lookUp } from '../values/compare.ts';
 import { charCount, itemsOf, needRoom } from '../values/iterate.ts';
 import { repeatText } from '../values/operators.ts';
 import { textOf, typeName } from '../values/text.ts';
 import { Undefined } from '../values/undefined.ts';
 import { isMap, type Value, type ValueDict } from '../values/value.ts';
-import { count, text, words } from './arguments.ts';
+import { count, stringArgument, words } from './arguments.ts';
 import { encode } from './encode.ts';
 import { type Method, methods } from './method.ts';
 import { anyOf, finder, part, partition, replaceText } from './search.ts';
@@ -19,7 +19,7 @@ import {
   title,
   zeroFill,
 } from './shape.ts';
-import { split, splitFromEnd, splitLines, strip } from './split.ts';
+import { split, splitFromEnd, splitJinjaLines, strip } from './split.ts';
 
 const join = (self: string, items: Value): string => {
   const list = itemsOf(items);
@@ -54,8 +54,8 @@ const makeTrans = (from: Value, to: Value | undefined): ValueDict => {
     for (const [key, value] of from)
       assign(table, typeof key === 'string' ? (key.codePointAt(0) ?? 0) : key, value);
   else {
-    const targets = Array.from(text(to));
-    Array.from(text(from)).forEach((char, index) =>
+    const targets = Array.from(stringArgument(to));
+    Array.from(stringArgument(from)).forEach((char, index) =>
       table.set(char.codePointAt(0) ?? 0, targets[index]?.codePointAt(0) ?? null),
     );
   }
@@ -87,13 +87,17 @@ export const textMethods: ReadonlyMap<string, Method<string>> = methods<string>(
     ['sep?', 'maxsplit?'],
     (self, [sep, most]) => listed(splitFromEnd(self, words(sep, null), count(most, -1))),
   ],
-  splitlines: [['keepends?'], (self, [keep = false]) => listed(splitLines(self, isTrue(keep)))],
-  partition: [['sep'], (self, [sep]) => partition(self, text(sep), false)],
-  rpartition: [['sep'], (self, [sep]) => partition(self, text(sep), true)],
+  splitlines: [
+    ['keepends?'],
+    (self, [keep = false]) => listed(splitJinjaLines(self, isTruthy(keep))),
+  ],
+  partition: [['sep'], (self, [sep]) => partition(self, stringArgument(sep), false)],
+  rpartition: [['sep'], (self, [sep]) => partition(self, stringArgument(sep), true)],
   join: [['iterable'], (self, [items = null]) => join(self, items)],
   replace: [
     ['old', 'new', 'count?'],
-    (self, [old, fresh, most]) => replaceText(self, text(old), text(fresh), count(most, -1)),
+    (self, [old, fresh, most]) =>
+      replaceText(self, stringArgument(old), stringArgument(fresh), count(most, -1)),
   ],
   startswith: [
     ['prefix', 'start?', 'end?'],
@@ -111,13 +115,14 @@ export const textMethods: ReadonlyMap<string, Method<string>> = methods<string>(
   ],
   removeprefix: [
     ['prefix'],
-    (self, [prefix]) => (self.startsWith(text(prefix)) ? self.slice(text(prefix).length) : self),
+    (self, [prefix]) =>
+      self.startsWith(stringArgument(prefix)) ? self.slice(stringArgument(prefix).length) : self,
   ],
   removesuffix: [
     ['suffix'],
     (self, [suffix]) =>
-      text(suffix) !== '' && self.endsWith(text(suffix))
-        ? self.slice(0, -text(suffix).length)
+      stringArgument(suffix) !== '' && self.endsWith(stringArgument(suffix))
+        ? self.slice(0, -stringArgument(suffix).length)
         : self,
   ],
   find: [['sub', 'start?', 'end?'], finder(false, false)],
@@ -128,7 +133,9 @@ export const textMethods: ReadonlyMap<string, Method<string>> = methods<string>(
     ['sub', 'start?', 'end?'],
     (self, [wanted, start, end]) => {
       const [piece] = part(self, start, end);
-      return text(wanted) === '' ? charCount(piece) + 1 : piece.split(text(wanted)).length - 1;
+      return stringArgument(wanted) === ''
+        ? charCount(piece) + 1
+        : piece.split(stringArgument(wanted)).length - 1;
     },
   ],
   zfill: [['width'], (self, [width]) => zeroFill(self, count(width))],
@@ -150,7 +157,8 @@ export const textMethods: ReadonlyMap<string, Method<string>> = methods<string>(
   expandtabs: [['tabsize?'], (self, [size]) => expandTabs(self, count(size, 8))],
   encode: [
     ['encoding?', 'errors?'],
-    (self, [encoding = 'utf-8', errors = 'strict']) => encode(self, text(encoding), text(errors)),
+    (self, [encoding = 'utf-8', errors = 'strict']) =>
+      encode(self, stringArgument(encoding), stringArgument(errors)),
   ],
   translate: [['table'], (self, [table = null]) => translate(self, table)],
   maketrans: [['x', 'y?'], (_, [from = null, to]) => makeTrans(from, to)],

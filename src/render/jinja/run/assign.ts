@@ -1,15 +1,15 @@
-import { raise, raiseRuntime, type Source } from '../fault.ts';
+import { raise, raiseRuntime, type TemplateSource } from '../fault.ts';
 import type { Target } from '../syntax/ast.ts';
 import { itemsIn } from '../values/iterate.ts';
 import { quoted, typeName } from '../values/text.ts';
 import { Namespace } from '../values/things.ts';
 import type { Value } from '../values/value.ts';
-import type { Frame } from './frame.ts';
+import type { Scope } from './frame.ts';
 
-export type Assign = (frame: Frame, value: Value) => void;
+export type Assign = (frame: Scope, value: Value) => void;
 
 /** How a value gets into a variable, into several, or into a namespace. */
-export const compileTarget = (target: Target, source: Source): Assign => {
+export const compileTarget = (target: Target, source: TemplateSource): Assign => {
   switch (target.type) {
     case 'Name':
       return (frame, value) => frame.set(target.name, value);

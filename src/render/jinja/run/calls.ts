@@ -1,19 +1,19 @@
 import { attributeOf, callMethod, methodOf } from '../access.ts';
 import { after, type Eventual, mapInTurn } from '../after.ts';
-import { raise, type Source, type Spot } from '../fault.ts';
+import { raise, type TemplatePosition, type TemplateSource } from '../fault.ts';
 import type { CallArgs, CallNode } from '../syntax/ast.ts';
 import { itemsOf } from '../values/iterate.ts';
 import { quoted, typeName } from '../values/text.ts';
 import { Undefined } from '../values/undefined.ts';
 import { type Args, isMap, noArgs, Thing, type Value } from '../values/value.ts';
 import type { Compile, Evaluate } from './execute.ts';
-import type { Frame } from './frame.ts';
+import type { Scope } from './frame.ts';
 
 /** The arguments of a call, filter or test. */
 export const compileArgs = (
   { list, named, more, moreNamed }: CallArgs,
   compile: Compile,
-): ((frame: Frame) => Eventual<Args>) => {
+): ((frame: Scope) => Eventual<Args>) => {
   if (list.length === 0 && named.length === 0 && !more && !moreNamed) return () => noArgs;
   const values = list.map(compile);
   const namedValues = named.map(([name, item]) => [name, compile(item)] as const);
@@ -58,7 +58,7 @@ const addNamed = (all: Map<string, Value>, extra: Value): void => {
 /** A call; a method is called without being made a value first. */
 export const compileCall = (
   { callee, args, line }: CallNode,
-  source: Source,
+  source: TemplateSource,
   compile: Compile,
 ): Evaluate => {
   const spot = { source, line };
@@ -89,8 +89,8 @@ export const compileCall = (
 export const callValue = (
   callee: Value,
   args: Args,
-  { run }: Frame,
-  spot: Spot | undefined,
+  { run }: Scope,
+  spot: TemplatePosition | undefined,
 ): Eventual<Value> => {
   run.spot = spot;
   if (callee instanceof Thing && (callee.isCallable || callee instanceof Undefined))

@@ -1,18 +1,18 @@
 import { after, type Eventual, inTurn } from '../after.ts';
-import type { Spot } from '../fault.ts';
-import type { Comparison, Expression } from '../syntax/ast.ts';
+import type { TemplatePosition } from '../fault.ts';
+import type { ComparisonOperator, JinjaExpression } from '../syntax/ast.ts';
 import { compare, equal } from '../values/compare.ts';
 import { contains } from '../values/iterate.ts';
 import { textOf } from '../values/text.ts';
 import type { Value } from '../values/value.ts';
 import type { Compile, Evaluate } from './execute.ts';
-import type { Frame } from './frame.ts';
+import type { Scope } from './frame.ts';
 import { SaltFunctions } from './salt-functions.ts';
 
 /** `a < b <= c`: goes on as long as each part holds. */
 export const compileComparison = (
-  { first, rest }: Extract<Expression, { type: 'Compare' }>,
-  spot: Spot,
+  { first, rest }: Extract<JinjaExpression, { type: 'Compare' }>,
+  spot: TemplatePosition,
   compile: Compile,
 ): Evaluate => {
   const start = compile(first);
@@ -34,10 +34,10 @@ export const compileComparison = (
 };
 
 const holds = (
-  comparison: Comparison,
+  comparison: ComparisonOperator,
   left: Value,
   right: Value,
-  { run }: Frame,
+  { run }: Scope,
 ): Eventual<boolean> => {
   switch (comparison) {
     case '==':

@@ -1,21 +1,21 @@
 import { TextCache } from '../../text-cache.ts';
-import type { Source } from '../fault.ts';
+import type { TemplateSource } from '../fault.ts';
 import type { Statement } from '../syntax/ast.ts';
 import { tokenize } from '../syntax/lexer.ts';
 import type { SyntaxOptions } from '../syntax/options.ts';
 import { parseTemplate } from '../syntax/statements.ts';
 import { TokenStream } from '../syntax/token-stream.ts';
-import type { BlockBody, Template } from './program.ts';
+import type { BlockBody, JinjaTemplate } from './program.ts';
 import { compileStatements } from './statements.ts';
 
-const templates = new TextCache<Template>(32_000_000);
+const templates = new TextCache<JinjaTemplate>(32_000_000);
 
 /**
  * A template, ready to run; the same text of the same file is parsed once for all hosts.
  *
  * @throws JinjaFault for wrong syntax.
  */
-export const compileSource = (source: Source, options: SyntaxOptions): Template => {
+export const compileSource = (source: TemplateSource, options: SyntaxOptions): JinjaTemplate => {
   const key = [source.file, JSON.stringify(options), source.text].join('\0');
   const known = templates.get(key);
   if (known) return known;
@@ -24,7 +24,7 @@ export const compileSource = (source: Source, options: SyntaxOptions): Template 
   return template;
 };
 
-const compile = (source: Source, options: SyntaxOptions): Template => {
+const compile = (source: TemplateSource, options: SyntaxOptions): JinjaTemplate => {
   const body = parseTemplate(new TokenStream(source, tokenize(source, options)));
   const blocks: BlockBody[] = [];
   const template = { source, execute: compileStatements(body, source), blocks };

@@ -1,31 +1,31 @@
 import type { TaintRange } from '../../../data/taint.ts';
 import { SourceMap } from '../../source-map.ts';
 import type { Eventual } from '../after.ts';
-import { originOf, type Spot } from '../fault.ts';
-import type { Expression } from '../syntax/ast.ts';
+import { type TemplatePosition, templateOriginOf } from '../fault.ts';
+import type { JinjaExpression } from '../syntax/ast.ts';
 import type { Value } from '../values/value.ts';
-import type { Frame } from './frame.ts';
+import type { Scope } from './frame.ts';
 import type { Run } from './run.ts';
 
 /** An expression, ready to run. */
-export type Evaluate = (frame: Frame) => Eventual<Value>;
+export type Evaluate = (frame: Scope) => Eventual<Value>;
 
 /** Makes an expression of one template ready to run. */
-export type Compile = (node: Expression) => Evaluate;
+export type Compile = (node: JinjaExpression) => Evaluate;
 
 /** Statements, ready to run; what they print goes to `out`. */
-export type Execute = (frame: Frame, out: Output) => Eventual<Signal | undefined>;
+export type Execute = (frame: Scope, out: OutputBuffer) => Eventual<Signal | undefined>;
 
 /** How a loop's body ended early. */
 export type Signal = 'break' | 'continue';
 
 /** What is printed, bounded. */
-export class Output {
+export class OutputBuffer {
   /** Nothing printed counts any more: the template extends another. */
   isMuted = false;
   readonly #parts: string[] = [];
   /** Where each part was written. */
-  readonly #spots: (Spot | SourceMap<Spot>)[] = [];
+  readonly #spots: (TemplatePosition | SourceMap<TemplatePosition>)[] = [];
   readonly #run: Run;
   readonly #guard: ((text: string) => string) | undefined;
   readonly #ranges: TaintRange[] = [];
@@ -37,7 +37,7 @@ export class Output {
     this.#guard = guard;
   }
 
-  text(text: string, spot: Spot | SourceMap<Spot>): void {
+  text(text: string, spot: TemplatePosition | SourceMap<TemplatePosition>): void {
     if (this.isMuted) return;
     this.#run.spend(text.length);
     this.#parts.push(text);
@@ -46,7 +46,7 @@ export class Output {
   }
 
   /** @param tainted the parts of the text that the host chose */
-  value(text: string, spot: Spot, tainted?: readonly TaintRange[]): void {
+  value(text: string, spot: TemplatePosition, tainted?: readonly TaintRange[]): void {
     if (tainted && !this.isMuted)
       for (const range of tainted)
         this.#ranges.push({
@@ -65,8 +65,8 @@ export class Output {
   }
 
   /** Where the text was written. */
-  get map(): SourceMap<Spot> {
-    return new SourceMap(this.#parts, this.#spots, originOf);
+  get map(): SourceMap<TemplatePosition> {
+    return new SourceMap(this.#parts, this.#spots, templateOriginOf);
   }
 
   /** The whole text, as the template's result or as a value. */

@@ -1,8 +1,8 @@
 import { attributeOf, itemOf } from '../access.ts';
 import { after, type Eventual, mapInTurn } from '../after.ts';
-import { raiseLimit, type Source, type Spot } from '../fault.ts';
-import type { Expression } from '../syntax/ast.ts';
-import { assign, isTrue } from '../values/compare.ts';
+import { raiseLimit, type TemplatePosition, type TemplateSource } from '../fault.ts';
+import type { JinjaExpression } from '../syntax/ast.ts';
+import { assign, isTruthy } from '../values/compare.ts';
 import { slice } from '../values/iterate.ts';
 import { type BinaryOperator, binary, negative, positive } from '../values/operators.ts';
 import { orElse } from '../values/or-else.ts';
@@ -13,7 +13,7 @@ import { tuple, type Value, type ValueDict } from '../values/value.ts';
 import { compileArgs, compileCall } from './calls.ts';
 import { compileComparison } from './comparison.ts';
 import type { Compile, Evaluate } from './execute.ts';
-import type { Frame } from './frame.ts';
+import type { Scope } from './frame.ts';
 import { functionByTaintedName } from './salt-functions.ts';
 import type { Tracking } from './taint.ts';
 
@@ -22,8 +22,8 @@ import type { Tracking } from './taint.ts';
  * for a host. Before what can fail it notes where it stands.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case for each kind of expression
-export const compileExpression = (node: Expression, source: Source): Evaluate => {
-  const spot: Spot = { source, line: node.line };
+export const compileExpression = (node: JinjaExpression, source: TemplateSource): Evaluate => {
+  const spot: TemplatePosition = { source, line: node.line };
   const compile: Compile = part => compileExpression(part, source);
   switch (node.type) {
     case 'Const':
@@ -177,7 +177,7 @@ const both =
   (
     left: Evaluate,
     right: Evaluate,
-    combine: (left: Value, right: Value, frame: Frame) => Eventual<Value>,
+    combine: (left: Value, right: Value, frame: Scope) => Eventual<Value>,
   ): Evaluate =>
   frame =>
     after(left(frame), a => after(right(frame), b => combine(a, b, frame)));
@@ -194,9 +194,9 @@ const toDict = (pairs: Value[]): ValueDict => {
 };
 
 const at = <Key>(
-  { run }: Frame,
-  spot: Spot,
-  look: (value: Value, key: Key, run: Frame['run']) => Value,
+  { run }: Scope,
+  spot: TemplatePosition,
+  look: (value: Value, key: Key, run: Scope['run']) => Value,
   value: Value,
   key: Key,
 ): Value => {
@@ -220,12 +220,12 @@ const trackBinary = (
   } else tracking.concatenated([left, right], result);
 };
 
-const truth = (value: Value, { run }: Frame, spot: Spot): boolean => {
+const truth = (value: Value, { run }: Scope, spot: TemplatePosition): boolean => {
   run.spot = spot;
-  return isTrue(value);
+  return isTruthy(value);
 };
 
-const concat = (values: Value[], { run }: Frame): string => {
+const concat = (values: Value[], { run }: Scope): string => {
   const { tracking } = run;
   const texts = values.map(textOf);
   const size = texts.reduce((sum, text) => sum + text.length, 0);

@@ -1,19 +1,23 @@
 import { choosesOnlyNames } from '../../../data/taint.ts';
 import { selectFault } from '../../taint/select-fault.ts';
 import { after, type Eventual } from '../after.ts';
-import { JinjaFault, raise, type Source, type Spot } from '../fault.ts';
-import type { Expression } from '../syntax/ast.ts';
+import { JinjaFault, raise, type TemplatePosition, type TemplateSource } from '../fault.ts';
+import type { JinjaExpression } from '../syntax/ast.ts';
 import { quoted, typeName } from '../values/text.ts';
 import { Undefined } from '../values/undefined.ts';
 import type { Value } from '../values/value.ts';
 import { compileExpression } from './expressions.ts';
-import type { Frame } from './frame.ts';
-import type { Template } from './program.ts';
+import type { Scope } from './frame.ts';
+import type { JinjaTemplate } from './program.ts';
 
-type Find = (frame: Frame) => Eventual<Template>;
+type Find = (frame: Scope) => Eventual<JinjaTemplate>;
 
 /** The template that an expression names; of a list the first that exists. */
-export const compileTemplate = (node: Expression, source: Source, spot: Spot): Find => {
+export const compileTemplate = (
+  node: JinjaExpression,
+  source: TemplateSource,
+  spot: TemplatePosition,
+): Find => {
   const name = compileExpression(node, source);
   return frame =>
     after(name(frame), value => {
@@ -24,7 +28,7 @@ export const compileTemplate = (node: Expression, source: Source, spot: Spot): F
 };
 
 /** A host chooses no template beyond a name within one folder. */
-const refuseTainted = (value: Value, { run }: Frame): void => {
+const refuseTainted = (value: Value, { run }: Scope): void => {
   const { tracking } = run;
   if (!tracking) return;
   for (const name of Array.isArray(value) ? value : [value]) {
@@ -37,7 +41,7 @@ const refuseTainted = (value: Value, { run }: Frame): void => {
   }
 };
 
-const find = (value: Value, { context: { program } }: Frame): Template => {
+const find = (value: Value, { context: { program } }: Scope): JinjaTemplate => {
   const names = Array.isArray(value) ? value : [value];
   for (const [index, name] of names.entries()) {
     if (name instanceof Undefined) name.raise();

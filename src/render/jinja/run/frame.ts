@@ -1,47 +1,47 @@
 import type { Value } from '../values/value.ts';
 import { Deferred, type Names } from './deferred.ts';
-import type { BlockBody, Program, Template } from './program.ts';
+import type { BlockBody, JinjaProgram, JinjaTemplate } from './program.ts';
 import type { Run } from './run.ts';
 
 /** One template at work: what it was given and what it sets. */
-export class Context {
-  readonly template: Template;
-  readonly program: Program;
+export class TemplateContext {
+  readonly template: JinjaTemplate;
+  readonly program: JinjaProgram;
   /** Variables and globals it was given. */
   readonly given: Names;
-  readonly root: Frame;
+  readonly root: Scope;
   /** Top-level variables that an importing template gets. */
   readonly exported = new Set<string>();
   /** The template it extends, once that is known. */
-  parent: Template | undefined;
+  parent: JinjaTemplate | undefined;
   /** `self` in its text: its blocks. */
   self: Value | undefined;
   /** Bodies of blocks by name, the most derived first. */
   readonly blocks = new Map<string, BlockBody[]>();
 
-  constructor(template: Template, program: Program, given: Names) {
+  constructor(template: JinjaTemplate, program: JinjaProgram, given: Names) {
     this.template = template;
     this.program = program;
     this.given = given;
-    this.root = new Frame(this, undefined);
+    this.root = new Scope(this, undefined);
   }
 }
 
 /** The names of a scope on top of those around it: a template, the body of a loop, a macro … */
-export class Frame {
-  readonly context: Context;
+export class Scope {
+  readonly context: TemplateContext;
   readonly run: Run;
-  readonly #outer: Frame | undefined;
+  readonly #outer: Scope | undefined;
   readonly #names = new Map<string, Value>();
 
-  constructor(context: Context, outer: Frame | undefined) {
+  constructor(context: TemplateContext, outer: Scope | undefined) {
     this.context = context;
     this.run = context.program.run;
     this.#outer = outer;
   }
 
-  inner(): Frame {
-    return new Frame(this.context, this);
+  inner(): Scope {
+    return new Scope(this.context, this);
   }
 
   get isRoot(): boolean {
@@ -67,7 +67,7 @@ export class Frame {
 
   /** Every name that is visible here. */
   all(): Names {
-    const chain: Frame[] = [this];
+    const chain: Scope[] = [this];
     for (let frame = this.#outer; frame; frame = frame.#outer) chain.push(frame);
     const names: Names = new Map(this.context.given);
     for (const frame of chain.reverse())

@@ -1,18 +1,18 @@
 import { after, type Eventual } from '../after.ts';
-import { JinjaFault, type Source, type Spot } from '../fault.ts';
+import { JinjaFault, type TemplatePosition, type TemplateSource } from '../fault.ts';
 import type { Statement } from '../syntax/ast.ts';
 import { orElse } from '../values/or-else.ts';
 import { quoted } from '../values/text.ts';
 import type { Value } from '../values/value.ts';
-import { type Execute, Output } from './execute.ts';
+import { type Execute, OutputBuffer } from './execute.ts';
 import { compileTemplate } from './find-template.ts';
-import { Context, type Frame } from './frame.ts';
+import { type Scope, TemplateContext } from './frame.ts';
 import { runTemplate } from './inherit.ts';
 import { loadData } from './load-data.ts';
-import { Module, type Template } from './program.ts';
+import { type JinjaTemplate, Module } from './program.ts';
 
 /** Runs a template inside of another; errors in it name this place too. */
-const inside = <T>(frame: Frame, spot: Spot, work: () => Eventual<T>): Eventual<T> => {
+const inside = <T>(frame: Scope, spot: TemplatePosition, work: () => Eventual<T>): Eventual<T> => {
   const { run } = frame;
   const depth = run.callers.length;
   run.spot = spot;
@@ -28,11 +28,11 @@ type Node<Type> = Extract<Statement, { type: Type }>;
 
 export const compileInclude = (
   { template, line, ignoreMissing, withContext }: Node<'Include'>,
-  source: Source,
+  source: TemplateSource,
 ): Execute => {
   const spot = { source, line };
   const find = compileTemplate(template, source, spot);
-  const findAny = (frame: Frame): Eventual<Template | undefined> => {
+  const findAny = (frame: Scope): Eventual<JinjaTemplate | undefined> => {
     try {
       return find(frame);
     } catch (error) {
@@ -46,24 +46,24 @@ export const compileInclude = (
       if (!found) return undefined;
       const { program } = frame.context;
       const given = withContext ? frame.all() : new Map(program.globals);
-      const context = new Context(found, program, given);
+      const context = new TemplateContext(found, program, given);
       return inside(frame, spot, () => after(runTemplate(context, out), () => undefined));
     });
 };
 
 /** An imported template's module; without context every import shares one. */
 const moduleOf = (
-  template: Template,
+  template: JinjaTemplate,
   withContext: boolean,
-  frame: Frame,
-  spot: Spot,
+  frame: Scope,
+  spot: TemplatePosition,
 ): Eventual<Module> => {
   const { program } = frame.context;
   const known = withContext ? undefined : program.modules.get(template);
   if (known) return known;
   const given = withContext ? frame.all() : new Map(program.globals);
-  const context = new Context(template, program, given);
-  const out = new Output(frame.run);
+  const context = new TemplateContext(template, program, given);
+  const out = new OutputBuffer(frame.run);
   return inside(frame, spot, () =>
     after(runTemplate(context, out), () => {
       const exported = [...context.exported].map(
@@ -77,14 +77,14 @@ const moduleOf = (
 };
 
 /** Sets a variable that importers of this template do not get. */
-const setPrivate = (frame: Frame, name: string, value: Value): void => {
+const setPrivate = (frame: Scope, name: string, value: Value): void => {
   frame.set(name, value);
   if (frame.isRoot) frame.context.exported.delete(name);
 };
 
 export const compileImport = (
   { template, line, name, withContext }: Node<'Import'>,
-  source: Source,
+  source: TemplateSource,
 ): Execute => {
   const spot = { source, line };
   const find = compileTemplate(template, source, spot);
@@ -99,7 +99,7 @@ export const compileImport = (
 
 export const compileFromImport = (
   { template, line, names, withContext }: Node<'FromImport'>,
-  source: Source,
+  source: TemplateSource,
 ): Execute => {
   const spot = { source, line };
   const find = compileTemplate(template, source, spot);
@@ -124,7 +124,7 @@ export const compileFromImport = (
 
 export const compileImportData = (
   { template, line, name, format, withContext }: Node<'ImportData'>,
-  source: Source,
+  source: TemplateSource,
 ): Execute => {
   const spot = { source, line };
   const find = compileTemplate(template, source, spot);

@@ -1,21 +1,25 @@
 import { after, type Eventual } from '../after.ts';
-import { raiseRuntime, type Source } from '../fault.ts';
+import { raiseRuntime, type TemplateSource } from '../fault.ts';
 import type { Statement } from '../syntax/ast.ts';
 import { quoted } from '../values/text.ts';
 import { Callable, Thing, type Value } from '../values/value.ts';
-import { type Execute, Output, type Signal } from './execute.ts';
+import { type Execute, OutputBuffer, type Signal } from './execute.ts';
 import { compileTemplate } from './find-template.ts';
-import type { Context, Frame } from './frame.ts';
+import type { Scope, TemplateContext } from './frame.ts';
 import type { BlockBody } from './program.ts';
 
 /** Runs a template from its top, and then the one it extends, in its context. */
-export const runTemplate = (context: Context, out: Output): Eventual<undefined> => {
+export const runTemplate = (context: TemplateContext, out: OutputBuffer): Eventual<undefined> => {
   addBlocks(context, context.template.blocks);
   context.self = new Self(context);
   return runFrom(context, context.template.execute, out);
 };
 
-const runFrom = (context: Context, execute: Execute, out: Output): Eventual<undefined> => {
+const runFrom = (
+  context: TemplateContext,
+  execute: Execute,
+  out: OutputBuffer,
+): Eventual<undefined> => {
   context.parent = undefined;
   const wasMuted = out.isMuted;
   return after(execute(context.root, out), () => {
@@ -24,7 +28,7 @@ const runFrom = (context: Context, execute: Execute, out: Output): Eventual<unde
   });
 };
 
-const addBlocks = ({ blocks }: Context, bodies: readonly BlockBody[]): void => {
+const addBlocks = ({ blocks }: TemplateContext, bodies: readonly BlockBody[]): void => {
   for (const body of bodies) {
     const known = blocks.get(body.name);
     if (known) known.push(body);
@@ -34,7 +38,10 @@ const addBlocks = ({ blocks }: Context, bodies: readonly BlockBody[]): void => {
 
 type Node<Type> = Extract<Statement, { type: Type }>;
 
-export const compileExtends = ({ template, line }: Node<'Extends'>, source: Source): Execute => {
+export const compileExtends = (
+  { template, line }: Node<'Extends'>,
+  source: TemplateSource,
+): Execute => {
   const spot = { source, line };
   const find = compileTemplate(template, source, spot);
   return (frame, out) =>
@@ -48,7 +55,10 @@ export const compileExtends = ({ template, line }: Node<'Extends'>, source: Sour
     });
 };
 
-export const compileBlock = ({ name, isScoped, line }: Node<'Block'>, source: Source): Execute => {
+export const compileBlock = (
+  { name, isScoped, line }: Node<'Block'>,
+  source: TemplateSource,
+): Execute => {
   const spot = { source, line };
   return (frame, out) => {
     if (out.isMuted) return undefined;
@@ -61,8 +71,8 @@ export const compileBlock = ({ name, isScoped, line }: Node<'Block'>, source: So
 const runBlock = (
   name: string,
   level: number,
-  outer: Frame,
-  out: Output,
+  outer: Scope,
+  out: OutputBuffer,
 ): Eventual<Signal | undefined> => {
   const bodies = outer.context.blocks.get(name) ?? [];
   const body = bodies[level];
@@ -79,14 +89,14 @@ const runBlock = (
   });
 };
 
-const superOf = (name: string, level: number, outer: Frame, count: number): Value =>
+const superOf = (name: string, level: number, outer: Scope, count: number): Value =>
   level < count
     ? blockFunction(name, level, outer)
     : outer.run.undefined(`there is no parent block called ${quoted(name)}.`);
 
-const blockFunction = (name: string, level: number, outer: Frame): Callable =>
+const blockFunction = (name: string, level: number, outer: Scope): Callable =>
   new Callable(name, (_, run) => {
-    const out = new Output(run);
+    const out = new OutputBuffer(run);
     const { spot } = run;
     const depth = run.callers.length;
     run.enter();
@@ -99,9 +109,9 @@ const blockFunction = (name: string, level: number, outer: Frame): Callable =>
 /** `self`: the blocks of the template, to be printed again. */
 class Self extends Thing {
   override readonly typeName = 'TemplateReference';
-  readonly #context: Context;
+  readonly #context: TemplateContext;
 
-  constructor(context: Context) {
+  constructor(context: TemplateContext) {
     super();
     this.#context = context;
   }

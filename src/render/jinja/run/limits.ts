@@ -20,7 +20,7 @@ const usual: Limits = {
 };
 
 /** The limits, changed by `jinja_limits` of the configuration. */
-export const limitsFrom = (opts: Dict): Limits => {
+export const jinjaLimitsFrom = (opts: Dict): Limits => {
   const given = opts.get('jinja_limits');
   if (!isDict(given)) return usual;
   const pick = (name: keyof Limits): number => {

@@ -1,9 +1,9 @@
-import { type Place, TsaltError } from '../../../protocol/error.ts';
+import { type SourceLocation, TsaltError } from '../../../protocol/error.ts';
 import { JsonReader } from '../../json-reader.ts';
 import { RenderedText } from '../../source-map.ts';
 import { loadTaintedJson, loadTaintedYaml } from '../../taint/load-tainted.ts';
 import type { TaintSource } from '../../taint/taint-table.ts';
-import { JinjaFault, raiseRuntime, type Spot } from '../fault.ts';
+import { JinjaFault, raiseRuntime, type TemplatePosition } from '../fault.ts';
 import type { DataFormat } from '../syntax/ast.ts';
 import type { Value } from '../values/value.ts';
 import type { Run } from './run.ts';
@@ -34,7 +34,10 @@ const readYaml = (text: string, taint: TaintSource | undefined, run: Run): Value
 };
 
 /** Where a template writes what is at a place of a text that it printed. */
-const spotIn = (rendered: RenderedText | undefined, at: Place | undefined): Spot | undefined => {
+const spotIn = (
+  rendered: RenderedText | undefined,
+  at: SourceLocation | undefined,
+): TemplatePosition | undefined => {
   if (at?.line === undefined) return undefined;
   const found = rendered?.find({ line: at.line, column: at.column ?? 1 });
   if (found?.place.line === undefined) return undefined;

@@ -7,7 +7,7 @@ import type { SyntaxOptions } from '../syntax/options.ts';
 import { quoted } from '../values/text.ts';
 import { compileSource } from './compile.ts';
 import { Deferred, type Names } from './deferred.ts';
-import type { Template } from './program.ts';
+import type { JinjaTemplate } from './program.ts';
 
 type Templates = {
   readonly files: FileRoots;
@@ -28,8 +28,8 @@ export const templateLoader = ({
   syntax,
   globals,
   recorder,
-}: Templates): ((name: string) => Template) => {
-  const loaded = new Map<string, Template>();
+}: Templates): ((name: string) => JinjaTemplate) => {
+  const loaded = new Map<string, JinjaTemplate>();
   return name => {
     const known = loaded.get(name);
     if (known) return known;

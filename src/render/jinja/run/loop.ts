@@ -1,14 +1,14 @@
 import { after, type Eventual, inTurn } from '../after.ts';
-import { raise, raiseRuntime, type Source } from '../fault.ts';
+import { raise, raiseRuntime, type TemplateSource } from '../fault.ts';
 import type { Statement } from '../syntax/ast.ts';
-import { equal, isTrue } from '../values/compare.ts';
+import { equal, isTruthy } from '../values/compare.ts';
 import { itemsOf } from '../values/iterate.ts';
 import { orElse } from '../values/or-else.ts';
 import { type Args, Callable, Thing, tuple, type Value } from '../values/value.ts';
 import { type Assign, compileTarget } from './assign.ts';
-import { type Evaluate, type Execute, Output, type Signal } from './execute.ts';
+import { type Evaluate, type Execute, OutputBuffer, type Signal } from './execute.ts';
 import { compileExpression } from './expressions.ts';
-import type { Frame } from './frame.ts';
+import type { Scope } from './frame.ts';
 import type { Run } from './run.ts';
 
 type Code = {
@@ -22,7 +22,7 @@ type Code = {
 /** `{% for %}` */
 export const compileFor = (
   node: Extract<Statement, { type: 'For' }>,
-  source: Source,
+  source: TemplateSource,
   compileBody: (body: readonly Statement[]) => Execute,
 ): Execute => {
   const items = compileExpression(node.items, source);
@@ -46,8 +46,8 @@ export const compileFor = (
 const loopOver = (
   code: Code,
   items: Value[],
-  frame: Frame,
-  out: Output,
+  frame: Scope,
+  out: OutputBuffer,
   depth: number,
 ): Eventual<Signal | undefined> =>
   after(kept(code, items, frame), list => {
@@ -66,7 +66,7 @@ const loopOver = (
   });
 
 /** The items that pass the loop's `if`. */
-const kept = ({ test, assign }: Code, items: Value[], frame: Frame): Eventual<Value[]> => {
+const kept = ({ test, assign }: Code, items: Value[], frame: Scope): Eventual<Value[]> => {
   if (!test) return items;
   const passed: Value[] = [];
   const done = inTurn<Value, never>(items, item => {
@@ -74,7 +74,7 @@ const kept = ({ test, assign }: Code, items: Value[], frame: Frame): Eventual<Va
     const inner = frame.inner();
     assign(inner, item);
     return after(test(inner), value => {
-      if (isTrue(value)) passed.push(item);
+      if (isTruthy(value)) passed.push(item);
       return undefined;
     });
   });
@@ -87,11 +87,11 @@ class Loop extends Thing {
   index = -1;
   readonly #code: Code;
   readonly #items: Value[];
-  readonly #frame: Frame;
+  readonly #frame: Scope;
   readonly #depth: number;
   #last: Value | undefined;
 
-  constructor(code: Code, items: Value[], frame: Frame, depth: number) {
+  constructor(code: Code, items: Value[], frame: Scope, depth: number) {
     super();
     this.#code = code;
     this.#items = items;
@@ -156,7 +156,7 @@ class Loop extends Thing {
       return raiseRuntime(
         "The loop must have the 'recursive' marker enabled to be called recursively.",
       );
-    const out = new Output(run);
+    const out = new OutputBuffer(run);
     const { spot } = run;
     const depth = run.callers.length;
     const values = itemsOf(items);

@@ -1,11 +1,11 @@
 import { after, type Eventual, inTurn } from '../after.ts';
-import { raise, type Source } from '../fault.ts';
-import type { Expression, Signature, Statement } from '../syntax/ast.ts';
+import { raise, type TemplateSource } from '../fault.ts';
+import type { JinjaExpression, MacroSignature, Statement } from '../syntax/ast.ts';
 import { quoted } from '../values/text.ts';
 import { type Args, Thing, tuple, type Value } from '../values/value.ts';
-import { type Evaluate, type Execute, Output } from './execute.ts';
+import { type Evaluate, type Execute, OutputBuffer } from './execute.ts';
 import { compileExpression } from './expressions.ts';
-import type { Frame } from './frame.ts';
+import type { Scope } from './frame.ts';
 import type { Run } from './run.ts';
 
 /** A macro's head and body, ready to be bound to the scope where it is defined. */
@@ -19,10 +19,10 @@ export type MacroCode = {
 
 export const macroCode = (
   name: string,
-  { params, defaults }: Signature,
+  { params, defaults }: MacroSignature,
   body: readonly Statement[],
   execute: Execute,
-  source: Source,
+  source: TemplateSource,
 ): MacroCode => ({
   name,
   params,
@@ -38,7 +38,7 @@ const usedNames = (tree: unknown): Set<string> => {
   const used = new Set<string>();
   const visit = (part: unknown): void => {
     if (typeof part !== 'object' || part === null) return;
-    const { type, name } = part as Partial<Expression & { name: string }>;
+    const { type, name } = part as Partial<JinjaExpression & { name: string }>;
     if (type === 'Name' && name !== undefined && special.includes(name)) used.add(name);
     for (const value of Object.values(part)) visit(value);
   };
@@ -50,9 +50,9 @@ const usedNames = (tree: unknown): Set<string> => {
 export class Macro extends Thing {
   override readonly typeName = 'Macro';
   readonly #code: MacroCode;
-  readonly #frame: Frame;
+  readonly #frame: Scope;
 
-  constructor(code: MacroCode, frame: Frame) {
+  constructor(code: MacroCode, frame: Scope) {
     super();
     this.#code = code;
     this.#frame = frame;
@@ -82,7 +82,7 @@ export class Macro extends Thing {
     const depth = run.callers.length;
     run.step();
     const bound = this.#bind(args, frame, run);
-    const out = new Output(run);
+    const out = new OutputBuffer(run);
     run.enter();
     return after(bound, () =>
       after(execute(frame, out), () => {
@@ -92,7 +92,7 @@ export class Macro extends Thing {
     );
   }
 
-  #bind({ list, named }: Args, frame: Frame, run: Run): Eventual<undefined> {
+  #bind({ list, named }: Args, frame: Scope, run: Run): Eventual<undefined> {
     const { name, params, defaults, uses } = this.#code;
     const left = new Map(named);
     if (list.length > params.length && !uses.has('varargs'))
@@ -120,7 +120,7 @@ export class Macro extends Thing {
     });
   }
 
-  #bindSpecial(left: Map<string, Value>, list: readonly Value[], frame: Frame, run: Run): void {
+  #bindSpecial(left: Map<string, Value>, list: readonly Value[], frame: Scope, run: Run): void {
     const { name, params, uses } = this.#code;
     if (uses.has('caller'))
       frame.set('caller', takeFrom(left, 'caller') ?? run.undefined('No caller defined'));

@@ -1,4 +1,4 @@
-import type { Source } from '../fault.ts';
+import type { TemplateSource } from '../fault.ts';
 import type { Value } from '../values/value.ts';
 import { Thing } from '../values/value.ts';
 import type { Names } from './deferred.ts';
@@ -6,28 +6,28 @@ import type { Execute } from './execute.ts';
 import type { Run } from './run.ts';
 
 /** A template, ready to run. Shared by all hosts: it holds nothing of a run. */
-export type Template = {
-  readonly source: Source;
+export type JinjaTemplate = {
+  readonly source: TemplateSource;
   readonly execute: Execute;
   readonly blocks: readonly BlockBody[];
 };
 
 export type BlockBody = {
-  readonly template: Template;
+  readonly template: JinjaTemplate;
   readonly name: string;
   readonly isRequired: boolean;
   readonly execute: Execute;
 };
 
 /** What the templates of one render share. */
-export type Program = {
+export type JinjaProgram = {
   readonly run: Run;
   /** Globals of the environment; loading a template sets `tplfile`, `tpldir`, `tpldot` here. */
   readonly globals: Names;
   /** The template of a name, relative to `tpldir` where it begins with a dot. */
-  readonly load: (name: string) => Template;
+  readonly load: (name: string) => JinjaTemplate;
   /** Modules that were imported without context, one per template. */
-  readonly modules: Map<Template, Module>;
+  readonly modules: Map<JinjaTemplate, Module>;
 };
 
 /** An imported template: its exported variables, and as text what it printed. */

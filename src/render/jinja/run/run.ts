@@ -2,7 +2,7 @@ import { Breath } from '../../breath.ts';
 import type { SourceMap } from '../../source-map.ts';
 import type { TaintSource } from '../../taint/taint-table.ts';
 import { after, type Eventual } from '../after.ts';
-import { JinjaFault, raiseLimit, raiseRuntime, type Spot } from '../fault.ts';
+import { JinjaFault, raiseLimit, raiseRuntime, type TemplatePosition } from '../fault.ts';
 import { quoted } from '../values/text.ts';
 import { Undefined } from '../values/undefined.ts';
 import type { Args, Value } from '../values/value.ts';
@@ -30,14 +30,14 @@ type Setup = {
 /** One render at work: where it is, what it may still use, which filters it knows. */
 export class Run {
   /** What is being evaluated; errors are reported here. */
-  spot: Spot | undefined;
+  spot: TemplatePosition | undefined;
   /** From where the macro, include or import at work was called, outermost first. */
-  readonly callers: Spot[] = [];
+  readonly callers: TemplatePosition[] = [];
   /** The blocks at work, outermost first: where each was entered, and how deep calls were then. */
-  readonly blocks: { readonly spot: Spot | undefined; readonly depth: number }[] = [];
+  readonly blocks: { readonly spot: TemplatePosition | undefined; readonly depth: number }[] = [];
   readonly isStrict: boolean;
   /** Texts of several lines that were printed into values, and where they were written. */
-  readonly captured = new Map<string, SourceMap<Spot>>();
+  readonly captured = new Map<string, SourceMap<TemplatePosition>>();
   /** Calls an execution function for the host. */
   readonly call: (fun: string, args: Args) => Eventual<Value>;
   /** Follows what the host chose. */
@@ -113,7 +113,7 @@ export class Run {
     if (this.spot) this.callers.push(this.spot);
   }
 
-  leave(depth: number, spot: Spot | undefined): void {
+  leave(depth: number, spot: TemplatePosition | undefined): void {
     this.callers.length = depth;
     while ((this.blocks.at(-1)?.depth ?? 0) > depth) this.blocks.pop();
     this.spot = spot;
@@ -131,7 +131,7 @@ export class Run {
    * The place Salt tells: for what stands in a block itself, in no macro called there, that is
    * the line where the block was entered.
    */
-  get saltSpot(): Spot | undefined {
+  get saltSpot(): TemplatePosition | undefined {
     let { spot } = this;
     for (const block of this.blocks.toReversed()) {
       if (block.depth < this.callers.length || block.spot?.source !== spot?.source) break;

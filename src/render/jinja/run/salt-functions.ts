@@ -3,8 +3,8 @@ import { messageOf, TsaltError } from '../../../protocol/error.ts';
 import type { RenderContext } from '../../types.ts';
 import { after, type Eventual } from '../after.ts';
 import { JinjaFault, raise } from '../fault.ts';
-import { isTrue } from '../values/compare.ts';
-import { toData, toDataDict } from '../values/to-data.ts';
+import { isTruthy } from '../values/compare.ts';
+import { toDataDict, valueToData } from '../values/to-data.ts';
 import { type Args, Callable, Thing, type Value } from '../values/value.ts';
 import { ownCopy } from './own-copy.ts';
 import type { Run } from './run.ts';
@@ -28,7 +28,7 @@ export class SaltFunctions extends Thing {
   }
   /** `'mod.fun' in salt` */
   has(fun: string, run: Run): Eventual<boolean> {
-    return after(run.call('sys.list_functions', { list: [fun], named: new Map() }), isTrue);
+    return after(run.call('sys.list_functions', { list: [fun], named: new Map() }), isTruthy);
   }
 }
 
@@ -79,7 +79,7 @@ const saltFunction = (fun: string): Callable =>
 export const hostCaller =
   (call: RenderContext['call']) =>
   async (fun: string, { list, named }: Args): Promise<Value> => {
-    const args = list.map(toData);
+    const args = list.map(valueToData);
     const kwargs = toDataDict(named);
     let result: Data;
     try {

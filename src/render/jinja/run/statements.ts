@@ -1,14 +1,14 @@
 import { after, inTurn } from '../after.ts';
-import type { Source, Spot } from '../fault.ts';
+import type { TemplatePosition, TemplateSource } from '../fault.ts';
 import type { FilterNode, Statement } from '../syntax/ast.ts';
-import { isTrue } from '../values/compare.ts';
+import { isTruthy } from '../values/compare.ts';
 import { printed } from '../values/text.ts';
 import type { Value } from '../values/value.ts';
 import { compileTarget } from './assign.ts';
 import { callValue, compileArgs } from './calls.ts';
-import { type Evaluate, type Execute, Output } from './execute.ts';
+import { type Evaluate, type Execute, OutputBuffer } from './execute.ts';
 import { compileExpression } from './expressions.ts';
-import type { Frame } from './frame.ts';
+import type { Scope } from './frame.ts';
 import { compileFromImport, compileImport, compileImportData, compileInclude } from './import.ts';
 import { compileBlock, compileExtends } from './inherit.ts';
 import { loadData } from './load-data.ts';
@@ -16,7 +16,7 @@ import { compileFor } from './loop.ts';
 import { Macro, macroCode } from './macro.ts';
 
 /** Statements, one after the other, as one function. */
-export const compileStatements = (body: readonly Statement[], source: Source): Execute => {
+export const compileStatements = (body: readonly Statement[], source: TemplateSource): Execute => {
   const steps = body.map(node => compileStatement(node, source));
   const [only] = steps;
   if (!only) return nothing;
@@ -30,19 +30,19 @@ const nothing: Execute = () => undefined;
 const captured =
   (
     execute: Execute,
-    use: (text: string, frame: Frame, out: Output) => ReturnType<Execute>,
+    use: (text: string, frame: Scope, out: OutputBuffer) => ReturnType<Execute>,
   ): Execute =>
   (frame, out) => {
-    const inner = new Output(frame.run);
+    const inner = new OutputBuffer(frame.run);
     return after(execute(frame.inner(), inner), () => use(inner.capture(), frame, out));
   };
 
-const compileStatement = (node: Statement, source: Source): Execute => {
+const compileStatement = (node: Statement, source: TemplateSource): Execute => {
   const spot = { source, line: node.line };
   const compileBody = (body: readonly Statement[]): Execute => compileStatements(body, source);
   switch (node.type) {
     case 'Text': {
-      const place: Spot = { ...spot, column: node.column, isText: true };
+      const place: TemplatePosition = { ...spot, column: node.column, isText: true };
       return (_, out) => {
         out.text(node.text, place);
         return undefined;
@@ -50,7 +50,7 @@ const compileStatement = (node: Statement, source: Source): Execute => {
     }
     case 'Print': {
       const value = compileExpression(node.value, source);
-      const place: Spot = { ...spot, column: node.column };
+      const place: TemplatePosition = { ...spot, column: node.column };
       return (frame, out) => after(value(frame), made => print(made, frame, out, place));
     }
     case 'Do': {
@@ -130,7 +130,12 @@ const compileStatement = (node: Statement, source: Source): Execute => {
   }
 };
 
-const print = (value: Value, frame: Frame, out: Output, spot: Spot): undefined => {
+const print = (
+  value: Value,
+  frame: Scope,
+  out: OutputBuffer,
+  spot: TemplatePosition,
+): undefined => {
   frame.run.spot = spot;
   out.value(printed(value), spot, frame.run.tracking?.print(value, spot));
 };
@@ -138,8 +143,8 @@ const print = (value: Value, frame: Frame, out: Output, spot: Spot): undefined =
 /** The filters of a block, fed with its text. */
 const compileChain = (
   chain: FilterNode | undefined,
-  source: Source,
-): ((text: Value, frame: Frame) => ReturnType<Evaluate>) => {
+  source: TemplateSource,
+): ((text: Value, frame: Scope) => ReturnType<Evaluate>) => {
   if (!chain) return text => text;
   const { target, name, args, line } = chain;
   const before = compileChain(target?.type === 'Filter' ? target : undefined, source);
@@ -153,7 +158,10 @@ const compileChain = (
     );
 };
 
-const compileChoose = (node: Extract<Statement, { type: 'Choose' }>, source: Source): Execute => {
+const compileChoose = (
+  node: Extract<Statement, { type: 'Choose' }>,
+  source: TemplateSource,
+): Execute => {
   const spot = { source, line: node.line };
   const branches = node.branches.map(({ test, body }) => ({
     test: compileExpression(test, source),
@@ -164,14 +172,17 @@ const compileChoose = (node: Extract<Statement, { type: 'Choose' }>, source: Sou
     const chosen = inTurn(branches, ({ test, body }) =>
       after(test(frame), value => {
         frame.run.spot = spot;
-        return isTrue(value) ? body : undefined;
+        return isTruthy(value) ? body : undefined;
       }),
     );
     return after(chosen, (body = otherwise) => body(frame, out));
   };
 };
 
-const compileWith = (node: Extract<Statement, { type: 'With' }>, source: Source): Execute => {
+const compileWith = (
+  node: Extract<Statement, { type: 'With' }>,
+  source: TemplateSource,
+): Execute => {
   const body = compileStatements(node.body, source);
   const pairs = node.pairs.map(([target, value]) => ({
     assign: compileTarget(target, source),
@@ -191,7 +202,7 @@ const compileWith = (node: Extract<Statement, { type: 'With' }>, source: Source)
 
 const compileCallBlock = (
   node: Extract<Statement, { type: 'CallBlock' }>,
-  source: Source,
+  source: TemplateSource,
 ): Execute => {
   const spot = { source, line: node.line };
   const callee = compileExpression(node.call.callee, source);

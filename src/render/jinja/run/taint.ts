@@ -1,11 +1,11 @@
 import { rangesOf, type TaintRange, touching, wholeRange } from '../../../data/taint.ts';
 import { showPlace } from '../../../protocol/error.ts';
-import { type Look, ofSerialized, ofSplit, Pieces } from '../../taint/align.ts';
+import { type FindRanges, ofSerialized, ofSplit, Pieces } from '../../taint/align.ts';
 import { onlySelects } from '../../taint/only-selects.ts';
 import type { TaintSource } from '../../taint/taint-table.ts';
 import { someText } from '../../taint/texts.ts';
 import { joined, transfers } from '../../taint/transfers.ts';
-import type { Spot } from '../fault.ts';
+import type { TemplatePosition } from '../fault.ts';
 import { itemsIn } from '../values/iterate.ts';
 import { printed, textOf } from '../values/text.ts';
 import { Iterator } from '../values/things.ts';
@@ -36,7 +36,7 @@ const passing = new Set([
  */
 export class Tracking {
   readonly table: TaintSource;
-  readonly look: Look;
+  readonly look: FindRanges;
 
   constructor(table: TaintSource) {
     this.table = table;
@@ -78,7 +78,7 @@ export class Tracking {
   }
 
   #joined(
-    work: { value: unknown; args: readonly Value[]; result: string; look: Look },
+    work: { value: unknown; args: readonly Value[]; result: string; look: FindRanges },
     named: Args['named'],
   ): readonly TaintRange[] | undefined {
     const { value, args } = work;
@@ -172,7 +172,7 @@ export class Tracking {
   }
 
   /** Where `{{ value }}` is tainted, with the place that names it in messages. */
-  print(value: Value, spot: Spot | undefined): readonly TaintRange[] | undefined {
+  print(value: Value, spot: TemplatePosition | undefined): readonly TaintRange[] | undefined {
     if (typeof value !== 'string' && !canHoldText(value) && !(value instanceof Thing))
       return undefined;
     const ranges = this.shown(printed(value), value);
@@ -226,7 +226,7 @@ export class Tracking {
 /** `indent(width=4)` and the like: the value's letters are in order whatever the options are. */
 const namedTransfer = (
   name: string,
-  work: { value: unknown; args: readonly Value[]; result: string; look: Look },
+  work: { value: unknown; args: readonly Value[]; result: string; look: FindRanges },
   named: Args['named'],
 ): readonly TaintRange[] | undefined => {
   const isReplace = name === 'replace';
@@ -247,7 +247,7 @@ const canHoldText = (value: unknown): boolean =>
   (value instanceof Thing && !(value instanceof Callable));
 
 /** The file, line and column of a print statement. */
-const placeOf = (spot: Spot): string => {
+const placeOf = (spot: TemplatePosition): string => {
   const known = places.get(spot);
   if (known !== undefined) return known;
   const { source, line, column } = spot;
@@ -256,4 +256,4 @@ const placeOf = (spot: Spot): string => {
   return place;
 };
 
-const places = new WeakMap<Spot, string>();
+const places = new WeakMap<TemplatePosition, string>();

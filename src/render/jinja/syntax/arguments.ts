@@ -1,8 +1,8 @@
-import type { CallArgs, Expression } from './ast.ts';
+import type { CallArgs, JinjaExpression } from './ast.ts';
 import type { TokenStream } from './token-stream.ts';
 
 /** How an expression is read: what stands inside of brackets is one again. */
-export type Parse = (stream: TokenStream) => Expression;
+export type Parse = (stream: TokenStream) => JinjaExpression;
 
 /** Parts between commas, up to the closing bracket; a comma may stand before it. */
 export const parseParts = <T>(stream: TokenStream, close: string, parse: () => T): T[] => {
@@ -18,10 +18,10 @@ export const parseParts = <T>(stream: TokenStream, close: string, parse: () => T
 
 /** The arguments of a call, filter or test, brackets included. */
 export const parseArgs = (stream: TokenStream, parseExpression: Parse): CallArgs => {
-  const list: Expression[] = [];
-  const named: [string, Expression][] = [];
-  let more: Expression | undefined;
-  let moreNamed: Expression | undefined;
+  const list: JinjaExpression[] = [];
+  const named: [string, JinjaExpression][] = [];
+  let more: JinjaExpression | undefined;
+  let moreNamed: JinjaExpression | undefined;
   const { line } = stream.expect('operator', '(');
   const ensure = (isRight: boolean): void => {
     if (!isRight) stream.fail('invalid syntax for function call expression', line);

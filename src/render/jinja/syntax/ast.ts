@@ -8,52 +8,58 @@ type Node<Type extends string, Fields> = {
 } & Readonly<Fields>;
 
 export type CallArgs = {
-  readonly list: readonly Expression[];
-  readonly named: readonly (readonly [string, Expression])[];
+  readonly list: readonly JinjaExpression[];
+  readonly named: readonly (readonly [string, JinjaExpression])[];
   /** `*args` */
-  readonly more: Expression | undefined;
+  readonly more: JinjaExpression | undefined;
   /** `**kwargs` */
-  readonly moreNamed: Expression | undefined;
+  readonly moreNamed: JinjaExpression | undefined;
 };
 
 export type NameNode = Node<'Name', { name: string }>;
-export type CallNode = Node<'Call', { callee: Expression; args: CallArgs }>;
+export type CallNode = Node<'Call', { callee: JinjaExpression; args: CallArgs }>;
 /** Without a target it is the start of a block's filter chain. */
 export type FilterNode = Node<
   'Filter',
-  { target: Expression | undefined; name: string; args: CallArgs }
+  { target: JinjaExpression | undefined; name: string; args: CallArgs }
 >;
 
-export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in';
+export type ComparisonOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in';
 
-export type Expression =
+export type JinjaExpression =
   | Node<'Const', { value: Value }>
   | NameNode
-  | Node<'Attribute', { target: Expression; name: string }>
-  | Node<'Item', { target: Expression; key: Expression }>
+  | Node<'Attribute', { target: JinjaExpression; name: string }>
+  | Node<'Item', { target: JinjaExpression; key: JinjaExpression }>
   | Node<
       'Slice',
       {
-        target: Expression;
-        start: Expression | undefined;
-        stop: Expression | undefined;
-        step: Expression | undefined;
+        target: JinjaExpression;
+        start: JinjaExpression | undefined;
+        stop: JinjaExpression | undefined;
+        step: JinjaExpression | undefined;
       }
     >
   | CallNode
   | FilterNode
-  | Node<'Test', { target: Expression; name: string; args: CallArgs }>
-  | Node<'Not', { operand: Expression }>
-  | Node<'And', { left: Expression; right: Expression }>
-  | Node<'Or', { left: Expression; right: Expression }>
-  | Node<'If', { test: Expression; chosen: Expression; otherwise: Expression | undefined }>
-  | Node<'Compare', { first: Expression; rest: readonly (readonly [Comparison, Expression])[] }>
-  | Node<'Binary', { operator: BinaryOperator; left: Expression; right: Expression }>
-  | Node<'Sign', { operator: '+' | '-'; operand: Expression }>
-  | Node<'Concat', { parts: readonly Expression[] }>
-  | Node<'List', { items: readonly Expression[] }>
-  | Node<'Tuple', { items: readonly Expression[] }>
-  | Node<'Dict', { pairs: readonly (readonly [Expression, Expression])[] }>;
+  | Node<'Test', { target: JinjaExpression; name: string; args: CallArgs }>
+  | Node<'Not', { operand: JinjaExpression }>
+  | Node<'And', { left: JinjaExpression; right: JinjaExpression }>
+  | Node<'Or', { left: JinjaExpression; right: JinjaExpression }>
+  | Node<
+      'If',
+      { test: JinjaExpression; chosen: JinjaExpression; otherwise: JinjaExpression | undefined }
+    >
+  | Node<
+      'Compare',
+      { first: JinjaExpression; rest: readonly (readonly [ComparisonOperator, JinjaExpression])[] }
+    >
+  | Node<'Binary', { operator: BinaryOperator; left: JinjaExpression; right: JinjaExpression }>
+  | Node<'Sign', { operator: '+' | '-'; operand: JinjaExpression }>
+  | Node<'Concat', { parts: readonly JinjaExpression[] }>
+  | Node<'List', { items: readonly JinjaExpression[] }>
+  | Node<'Tuple', { items: readonly JinjaExpression[] }>
+  | Node<'Dict', { pairs: readonly (readonly [JinjaExpression, JinjaExpression])[] }>;
 
 /** What a value can be assigned to. */
 export type Target =
@@ -61,23 +67,23 @@ export type Target =
   | Node<'Member', { name: string; attribute: string }>
   | Node<'Targets', { items: readonly Target[] }>;
 
-export type Signature = {
+export type MacroSignature = {
   readonly params: readonly string[];
   /** Of the last parameters. */
-  readonly defaults: readonly Expression[];
+  readonly defaults: readonly JinjaExpression[];
 };
 
 export type DataFormat = 'yaml' | 'json' | 'text';
 
 export type Statement =
   | Node<'Text', { text: string; column: number }>
-  | Node<'Print', { value: Expression; column: number }>
+  | Node<'Print', { value: JinjaExpression; column: number }>
   | Node<
       'For',
       {
         target: Target;
-        items: Expression;
-        test: Expression | undefined;
+        items: JinjaExpression;
+        test: JinjaExpression | undefined;
         isRecursive: boolean;
         body: readonly Statement[];
         otherwise: readonly Statement[];
@@ -86,38 +92,44 @@ export type Statement =
   | Node<
       'Choose',
       {
-        branches: readonly { readonly test: Expression; readonly body: readonly Statement[] }[];
+        branches: readonly {
+          readonly test: JinjaExpression;
+          readonly body: readonly Statement[];
+        }[];
         otherwise: readonly Statement[];
       }
     >
-  | Node<'Set', { target: Target; value: Expression }>
+  | Node<'Set', { target: Target; value: JinjaExpression }>
   | Node<'SetBlock', { target: Target; filter: FilterNode | undefined; body: readonly Statement[] }>
   | Node<'FilterBlock', { filter: FilterNode; body: readonly Statement[] }>
-  | Node<'With', { pairs: readonly (readonly [Target, Expression])[]; body: readonly Statement[] }>
+  | Node<
+      'With',
+      { pairs: readonly (readonly [Target, JinjaExpression])[]; body: readonly Statement[] }
+    >
   | Node<'Scope', { body: readonly Statement[] }>
   | Node<'Group', { body: readonly Statement[] }>
-  | Node<'Macro', { name: string; signature: Signature; body: readonly Statement[] }>
-  | Node<'CallBlock', { call: CallNode; signature: Signature; body: readonly Statement[] }>
+  | Node<'Macro', { name: string; signature: MacroSignature; body: readonly Statement[] }>
+  | Node<'CallBlock', { call: CallNode; signature: MacroSignature; body: readonly Statement[] }>
   | Node<
       'Block',
       { name: string; isScoped: boolean; isRequired: boolean; body: readonly Statement[] }
     >
-  | Node<'Extends', { template: Expression }>
-  | Node<'Include', { template: Expression; ignoreMissing: boolean; withContext: boolean }>
-  | Node<'Import', { template: Expression; name: string; withContext: boolean }>
+  | Node<'Extends', { template: JinjaExpression }>
+  | Node<'Include', { template: JinjaExpression; ignoreMissing: boolean; withContext: boolean }>
+  | Node<'Import', { template: JinjaExpression; name: string; withContext: boolean }>
   | Node<
       'FromImport',
       {
-        template: Expression;
+        template: JinjaExpression;
         names: readonly (readonly [string, string])[];
         withContext: boolean;
       }
     >
   | Node<
       'ImportData',
-      { template: Expression; format: DataFormat; name: string; withContext: boolean }
+      { template: JinjaExpression; format: DataFormat; name: string; withContext: boolean }
     >
   | Node<'LoadData', { format: DataFormat; target: Target; body: readonly Statement[] }>
-  | Node<'Do', { value: Expression }>
+  | Node<'Do', { value: JinjaExpression }>
   | Node<'Break', object>
   | Node<'Continue', object>;

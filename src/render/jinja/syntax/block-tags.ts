@@ -1,10 +1,10 @@
 import { quoted } from '../values/text.ts';
-import type { DataFormat, Expression, Statement, Target } from './ast.ts';
+import type { DataFormat, JinjaExpression, Statement, Target } from './ast.ts';
 import { parseExpression, parseFilterChain, parseTuple } from './expressions.ts';
-import type { Tag } from './statement-parser.ts';
+import type { TagParser } from './statement-parser.ts';
 import { assignable, parsePartTarget, parseSignature, parseTarget } from './targets.ts';
 
-export const forTag: Tag = (parser, line) => {
+export const forTag: TagParser = (parser, line) => {
   const { stream } = parser;
   const target = parseTarget(stream);
   stream.expect('name', 'in');
@@ -16,9 +16,9 @@ export const forTag: Tag = (parser, line) => {
   return { type: 'For', target, items, test, isRecursive, body, otherwise, line };
 };
 
-export const ifTag: Tag = (parser, line) => {
+export const ifTag: TagParser = (parser, line) => {
   const { stream } = parser;
-  const branches: { test: Expression; body: Statement[] }[] = [];
+  const branches: { test: JinjaExpression; body: Statement[] }[] = [];
   for (;;) {
     const test = parseTuple(stream, { withIf: false });
     const { body, end } = parser.body('elif', 'else', 'endif');
@@ -29,9 +29,9 @@ export const ifTag: Tag = (parser, line) => {
   }
 };
 
-export const withTag: Tag = (parser, line) => {
+export const withTag: TagParser = (parser, line) => {
   const { stream } = parser;
-  const pairs: [Target, Expression][] = [];
+  const pairs: [Target, JinjaExpression][] = [];
   while (!stream.is('block end')) {
     if (pairs.length > 0) stream.expect('operator', ',');
     const target = parsePartTarget(stream, false);
@@ -41,7 +41,7 @@ export const withTag: Tag = (parser, line) => {
   return { type: 'With', pairs, body: parser.body('endwith').body, line };
 };
 
-export const setTag: Tag = (parser, line) => {
+export const setTag: TagParser = (parser, line) => {
   const { stream } = parser;
   const target = parseTarget(stream, true);
   if (stream.skipOperator('=')) return { type: 'Set', target, value: parseTuple(stream), line };
@@ -49,13 +49,13 @@ export const setTag: Tag = (parser, line) => {
   return { type: 'SetBlock', target, filter, body: parser.body('endset').body, line };
 };
 
-export const macroTag: Tag = (parser, line) => {
+export const macroTag: TagParser = (parser, line) => {
   const name = assignable(parser.stream);
   const signature = parseSignature(parser.stream);
   return { type: 'Macro', name, signature, body: parser.closedBody('endmacro'), line };
 };
 
-export const callTag: Tag = (parser, line) => {
+export const callTag: TagParser = (parser, line) => {
   const { stream } = parser;
   const signature = stream.isOperator('(') ? parseSignature(stream) : { params: [], defaults: [] };
   const call = parseExpression(stream);
@@ -63,17 +63,17 @@ export const callTag: Tag = (parser, line) => {
   return { type: 'CallBlock', call, signature, body: parser.closedBody('endcall'), line };
 };
 
-export const filterTag: Tag = (parser, line) => {
+export const filterTag: TagParser = (parser, line) => {
   const filter = parseFilterChain(parser.stream);
   return { type: 'FilterBlock', filter, body: parser.body('endfilter').body, line };
 };
 
-export const autoescapeTag: Tag = (parser, line) => {
+export const autoescapeTag: TagParser = (parser, line) => {
   parseExpression(parser.stream);
   return { type: 'Scope', body: parser.body('endautoescape').body, line };
 };
 
-export const blockTag: Tag = (parser, line) => {
+export const blockTag: TagParser = (parser, line) => {
   const { stream } = parser;
   const name = stream.expectName();
   if (parser.blockNames.has(name)) stream.fail(`block ${quoted(name)} defined twice`, line);
@@ -92,14 +92,14 @@ export const blockTag: Tag = (parser, line) => {
 };
 
 export const loadDataTag =
-  (format: DataFormat): Tag =>
+  (format: DataFormat): TagParser =>
   (parser, line) => {
     parser.stream.expect('name', 'as');
     const target = parseTarget(parser.stream);
     return { type: 'LoadData', format, target, body: parser.body('endload').body, line };
   };
 
-export const profileTag: Tag = (parser, line) => {
+export const profileTag: TagParser = (parser, line) => {
   parser.stream.expect('name', 'as');
   parseExpression(parser.stream);
   return { type: 'Group', body: parser.body('endprofile').body, line };

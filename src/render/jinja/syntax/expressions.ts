@@ -3,15 +3,15 @@ import type { BinaryOperator } from '../values/operators.ts';
 import { quoted } from '../values/text.ts';
 import type { Value } from '../values/value.ts';
 import { parseParts } from './arguments.ts';
-import type { Comparison, Expression, FilterNode } from './ast.ts';
+import type { ComparisonOperator, FilterNode, JinjaExpression } from './ast.ts';
 import { type Grammar, parseChain, parseFilters } from './filters.ts';
 import { intLiteral } from './literal.ts';
 import { parsePostfix } from './postfix.ts';
-import { describe } from './token.ts';
+import { describeToken } from './token.ts';
 import type { TokenStream } from './token-stream.ts';
 
 /** One expression, with or without `… if … else …`. */
-export const parseExpression = (stream: TokenStream, withIf = true): Expression =>
+export const parseExpression = (stream: TokenStream, withIf = true): JinjaExpression =>
   stream.deeper(() => (withIf ? parseIf(stream) : parseOr(stream)));
 
 /**
@@ -26,9 +26,9 @@ export const parseTuple = (
     inParens = false,
     stop,
   }: { withIf?: boolean; inParens?: boolean; stop?: string } = {},
-): Expression => {
+): JinjaExpression => {
   const { line } = stream.current;
-  const items: Expression[] = [];
+  const items: JinjaExpression[] = [];
   let isTuple = false;
   for (;;) {
     if (items.length > 0) stream.expect('operator', ',');
@@ -40,7 +40,7 @@ export const parseTuple = (
   const [only] = items;
   if (!isTuple && only) return only;
   if (!isTuple && !inParens)
-    stream.fail(`Expected an expression, got ${quoted(describe(stream.current))}`);
+    stream.fail(`Expected an expression, got ${quoted(describeToken(stream.current))}`);
   return { type: 'Tuple', items, line };
 };
 
@@ -50,7 +50,7 @@ const isTupleEnd = (stream: TokenStream, stop: string | undefined): boolean =>
   stream.isOperator(')') ||
   (stop !== undefined && stream.isName(stop));
 
-const parseIf = (stream: TokenStream): Expression => {
+const parseIf = (stream: TokenStream): JinjaExpression => {
   const { line } = stream.current;
   let value = parseOr(stream);
   while (stream.skipName('if')) {
@@ -61,21 +61,21 @@ const parseIf = (stream: TokenStream): Expression => {
   return value;
 };
 
-const parseOr = (stream: TokenStream): Expression => {
+const parseOr = (stream: TokenStream): JinjaExpression => {
   const { line } = stream.current;
   let left = parseAnd(stream);
   while (stream.skipName('or')) left = { type: 'Or', left, right: parseAnd(stream), line };
   return left;
 };
 
-const parseAnd = (stream: TokenStream): Expression => {
+const parseAnd = (stream: TokenStream): JinjaExpression => {
   const { line } = stream.current;
   let left = parseNot(stream);
   while (stream.skipName('and')) left = { type: 'And', left, right: parseNot(stream), line };
   return left;
 };
 
-const parseNot = (stream: TokenStream): Expression => {
+const parseNot = (stream: TokenStream): JinjaExpression => {
   const { line } = stream.current;
   if (!stream.skipName('not')) return parseCompare(stream);
   return { type: 'Not', operand: stream.deeper(() => parseNot(stream)), line };
@@ -83,10 +83,10 @@ const parseNot = (stream: TokenStream): Expression => {
 
 const comparisons: ReadonlySet<string> = new Set(['==', '!=', '<', '<=', '>', '>=']);
 
-const parseCompare = (stream: TokenStream): Expression => {
+const parseCompare = (stream: TokenStream): JinjaExpression => {
   const { line } = stream.current;
   const first = parseSum(stream);
-  const rest: [Comparison, Expression][] = [];
+  const rest: [ComparisonOperator, JinjaExpression][] = [];
   for (;;) {
     const comparison = takeComparison(stream);
     if (!comparison) break;
@@ -95,9 +95,10 @@ const parseCompare = (stream: TokenStream): Expression => {
   return rest.length === 0 ? first : { type: 'Compare', first, rest, line };
 };
 
-const takeComparison = (stream: TokenStream): Comparison | undefined => {
+const takeComparison = (stream: TokenStream): ComparisonOperator | undefined => {
   const { type, value } = stream.current;
-  if (type === 'operator' && comparisons.has(value)) return stream.next().value as Comparison;
+  if (type === 'operator' && comparisons.has(value))
+    return stream.next().value as ComparisonOperator;
   if (stream.skipName('in')) return 'in';
   if (!stream.isName('not') || stream.ahead.type !== 'name' || stream.ahead.value !== 'in')
     return undefined;
@@ -107,8 +108,8 @@ const takeComparison = (stream: TokenStream): Comparison | undefined => {
 };
 
 const binaryLevel =
-  (operators: readonly string[], parseOperand: (stream: TokenStream) => Expression) =>
-  (stream: TokenStream): Expression => {
+  (operators: readonly string[], parseOperand: (stream: TokenStream) => JinjaExpression) =>
+  (stream: TokenStream): JinjaExpression => {
     const { line } = stream.current;
     let left = parseOperand(stream);
     while (stream.current.type === 'operator' && operators.includes(stream.current.value)) {
@@ -118,7 +119,7 @@ const binaryLevel =
     return left;
   };
 
-const parseConcat = (stream: TokenStream): Expression => {
+const parseConcat = (stream: TokenStream): JinjaExpression => {
   const { line } = stream.current;
   const first = parseProduct(stream);
   const parts = [first];
@@ -126,10 +127,10 @@ const parseConcat = (stream: TokenStream): Expression => {
   return parts.length === 1 ? first : { type: 'Concat', parts, line };
 };
 
-const parseUnary = (stream: TokenStream, withFilter = true): Expression => {
+const parseUnary = (stream: TokenStream, withFilter = true): JinjaExpression => {
   const { line } = stream.current;
   const sign = stream.isOperator('-') ? '-' : stream.isOperator('+') ? '+' : undefined;
-  let value: Expression;
+  let value: JinjaExpression;
   if (sign) {
     stream.next();
     const operand = stream.deeper(() => parseUnary(stream, false));
@@ -152,7 +153,7 @@ const constants = new Map<string, Value>([
   ['None', null],
 ]);
 
-const parsePrimary = (stream: TokenStream): Expression => {
+const parsePrimary = (stream: TokenStream): JinjaExpression => {
   const { type, value, line } = stream.current;
   switch (type) {
     case 'name': {
@@ -178,22 +179,22 @@ const parsePrimary = (stream: TokenStream): Expression => {
       if (value === '[') return parseList(stream);
       if (value === '{') return parseDict(stream);
   }
-  return stream.fail(`unexpected ${quoted(describe(stream.current))}`);
+  return stream.fail(`unexpected ${quoted(describeToken(stream.current))}`);
 };
 
-const parseParens = (stream: TokenStream): Expression => {
+const parseParens = (stream: TokenStream): JinjaExpression => {
   stream.next();
   const value = parseTuple(stream, { inParens: true });
   stream.expect('operator', ')');
   return value;
 };
 
-const parseList = (stream: TokenStream): Expression => {
+const parseList = (stream: TokenStream): JinjaExpression => {
   const { line } = stream.next();
   return { type: 'List', items: parseParts(stream, ']', () => parseExpression(stream)), line };
 };
 
-const parseDict = (stream: TokenStream): Expression => {
+const parseDict = (stream: TokenStream): JinjaExpression => {
   const { line } = stream.next();
   const pairs = parseParts(stream, '}', () => {
     const key = parseExpression(stream);

@@ -1,5 +1,5 @@
 import { type Parse, parseArgs } from './arguments.ts';
-import type { CallArgs, Expression, FilterNode } from './ast.ts';
+import type { CallArgs, FilterNode, JinjaExpression } from './ast.ts';
 import { parseCall, parsePostfix } from './postfix.ts';
 import type { TokenStream } from './token-stream.ts';
 
@@ -9,9 +9,9 @@ export type Grammar = { readonly expression: Parse; readonly primary: Parse };
 /** `|filter`, `is test` and further calls behind a value. */
 export const parseFilters = (
   stream: TokenStream,
-  start: Expression,
+  start: JinjaExpression,
   grammar: Grammar,
-): Expression => {
+): JinjaExpression => {
   let value = start;
   for (;;) {
     if (stream.skipOperator('|')) value = parseFilter(stream, value, grammar.expression);
@@ -25,7 +25,7 @@ const noArgs: CallArgs = { list: [], named: [], more: undefined, moreNamed: unde
 
 const parseFilter = (
   stream: TokenStream,
-  target: Expression | undefined,
+  target: JinjaExpression | undefined,
   parseExpression: Parse,
 ): FilterNode => {
   const { line } = stream.current;
@@ -47,14 +47,18 @@ const dottedName = (stream: TokenStream): string => {
   return name;
 };
 
-const parseTest = (stream: TokenStream, target: Expression, grammar: Grammar): Expression => {
+const parseTest = (
+  stream: TokenStream,
+  target: JinjaExpression,
+  grammar: Grammar,
+): JinjaExpression => {
   const { line } = stream.next();
   const isNegated = stream.skipName('not');
   const name = dottedName(stream);
   const args = stream.isOperator('(')
     ? parseArgs(stream, grammar.expression)
     : testArgument(stream, grammar);
-  const test: Expression = { type: 'Test', target, name, args, line };
+  const test: JinjaExpression = { type: 'Test', target, name, args, line };
   return isNegated ? { type: 'Not', operand: test, line } : test;
 };
 

@@ -1,15 +1,15 @@
-import { JinjaFault, type Source } from '../fault.ts';
+import { JinjaFault, type TemplateSource } from '../fault.ts';
 import { quoted } from '../values/text.ts';
 import { unescapeLiteral } from './literal.ts';
 import type { SyntaxOptions } from './options.ts';
 import { type Opening, type TagPatterns, tagPatterns } from './tag-patterns.ts';
-import type { Token, TokenType } from './token.ts';
+import type { JinjaToken, TokenType } from './token.ts';
 
 /** The tokens of a template, up to its end or to where it makes no sense. */
-export type Lexed = { readonly tokens: readonly Token[]; readonly fault?: JinjaFault };
+export type Lexed = { readonly tokens: readonly JinjaToken[]; readonly fault?: JinjaFault };
 
 /** A template as tokens. Comments are gone, whitespace control is done. */
-export const tokenize = (source: Source, options: SyntaxOptions): Lexed =>
+export const tokenize = (source: TemplateSource, options: SyntaxOptions): Lexed =>
   new Lexer(source, options).run();
 
 const operators = /\*\*|\/\/|==|!=|>=|<=|[-+/*%~[\](){}><=.:|,;]/y;
@@ -26,11 +26,11 @@ const closers = new Map([
 ]);
 
 class Lexer {
-  readonly #source: Source;
+  readonly #source: TemplateSource;
   readonly #options: SyntaxOptions;
   readonly #patterns: TagPatterns;
   readonly #text: string;
-  readonly #tokens: Token[] = [];
+  readonly #tokens: JinjaToken[] = [];
   #at = 0;
   #line = 1;
   #lineStart = 0;
@@ -41,7 +41,7 @@ class Lexer {
   /** Whether the last tag ended with a line end. */
   #isLineStart = true;
 
-  constructor(source: Source, options: SyntaxOptions) {
+  constructor(source: TemplateSource, options: SyntaxOptions) {
     this.#source = source;
     this.#options = options;
     this.#patterns = tagPatterns(options);

@@ -1,14 +1,14 @@
 import { type Parse, parseArgs } from './arguments.ts';
-import type { CallNode, Expression } from './ast.ts';
+import type { CallNode, JinjaExpression } from './ast.ts';
 import { intLiteral } from './literal.ts';
 import type { TokenStream } from './token-stream.ts';
 
 /** `.name`, `[key]` and `(…)` behind a value. */
 export const parsePostfix = (
   stream: TokenStream,
-  start: Expression,
+  start: JinjaExpression,
   parseExpression: Parse,
-): Expression => {
+): JinjaExpression => {
   let value = start;
   for (;;) {
     if (stream.isOperator('.')) value = parseAttribute(stream, value);
@@ -18,7 +18,7 @@ export const parsePostfix = (
   }
 };
 
-const parseAttribute = (stream: TokenStream, target: Expression): Expression => {
+const parseAttribute = (stream: TokenStream, target: JinjaExpression): JinjaExpression => {
   const { line } = stream.next();
   const { type, value } = stream.next();
   if (type === 'name') return { type: 'Attribute', target, name: value, line };
@@ -28,9 +28,9 @@ const parseAttribute = (stream: TokenStream, target: Expression): Expression => 
 
 const parseSubscript = (
   stream: TokenStream,
-  target: Expression,
+  target: JinjaExpression,
   parseExpression: Parse,
-): Expression => {
+): JinjaExpression => {
   const { line } = stream.next();
   const subscript = parseSubscripted(stream, target, line, parseExpression);
   if (subscript.type !== 'Item' || stream.skipOperator(']')) {
@@ -48,11 +48,11 @@ const parseSubscript = (
 
 const parseSubscripted = (
   stream: TokenStream,
-  target: Expression,
+  target: JinjaExpression,
   line: number,
   parseExpression: Parse,
-): Expression => {
-  const bound = (): Expression | undefined =>
+): JinjaExpression => {
+  const bound = (): JinjaExpression | undefined =>
     stream.isOperator(':') || stream.isOperator(']') ? undefined : parseExpression(stream);
   if (stream.isOperator(']')) stream.fail("unexpected ']'");
   const start = bound();
@@ -65,7 +65,7 @@ const parseSubscripted = (
 
 export const parseCall = (
   stream: TokenStream,
-  callee: Expression,
+  callee: JinjaExpression,
   parseExpression: Parse,
 ): CallNode => {
   const { line } = stream.current;

@@ -4,18 +4,18 @@ import { parseTuple } from './expressions.ts';
 import type { TokenStream } from './token-stream.ts';
 
 /** Reads one tag, whose name has been taken, and gives its statements. */
-export type Tag = (parser: StatementParser, line: number) => Statement | Statement[];
+export type TagParser = (parser: StatementParser, line: number) => Statement | Statement[];
 
 /** Statements between tags, and which tags they wait for. */
 export class StatementParser {
   readonly stream: TokenStream;
-  readonly #tags: ReadonlyMap<string, Tag>;
+  readonly #tags: ReadonlyMap<string, TagParser>;
   readonly #openTags: string[] = [];
   readonly #wanted: (readonly string[])[] = [];
   readonly blockNames = new Set<string>();
   #loops = 0;
 
-  constructor(stream: TokenStream, tags: ReadonlyMap<string, Tag>) {
+  constructor(stream: TokenStream, tags: ReadonlyMap<string, TagParser>) {
     this.stream = stream;
     this.#tags = tags;
   }

@@ -13,7 +13,7 @@ import {
   withTag,
 } from './block-tags.ts';
 import { parseExpression, parseTuple } from './expressions.ts';
-import { StatementParser, type Tag } from './statement-parser.ts';
+import { StatementParser, type TagParser } from './statement-parser.ts';
 import { extendsTag, fromTag, importDataTag, importTag, includeTag } from './template-tags.ts';
 import type { TokenStream } from './token-stream.ts';
 
@@ -21,7 +21,7 @@ import type { TokenStream } from './token-stream.ts';
 export const parseTemplate = (stream: TokenStream): Statement[] =>
   new StatementParser(stream, tags).all();
 
-const printTag: Tag = ({ stream }) => {
+const printTag: TagParser = ({ stream }) => {
   const prints: Statement[] = [];
   while (!stream.is('block end')) {
     if (prints.length > 0) stream.expect('operator', ',');
@@ -31,16 +31,16 @@ const printTag: Tag = ({ stream }) => {
   return prints;
 };
 
-const doTag: Tag = ({ stream }, line) => ({ type: 'Do', value: parseTuple(stream), line });
+const doTag: TagParser = ({ stream }, line) => ({ type: 'Do', value: parseTuple(stream), line });
 
 const loopTag =
-  (type: 'Break' | 'Continue'): Tag =>
+  (type: 'Break' | 'Continue'): TagParser =>
   (parser, line) => {
     parser.needLoop(type.toLowerCase(), line);
     return { type, line };
   };
 
-const tags: ReadonlyMap<string, Tag> = new Map<string, Tag>([
+const tags: ReadonlyMap<string, TagParser> = new Map<string, TagParser>([
   ['for', forTag],
   ['if', ifTag],
   ['with', withTag],

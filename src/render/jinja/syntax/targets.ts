@@ -1,7 +1,7 @@
 import { quoted } from '../values/text.ts';
-import type { Expression, NameNode, Signature, Target } from './ast.ts';
+import type { JinjaExpression, MacroSignature, NameNode, Target } from './ast.ts';
 import { parseExpression } from './expressions.ts';
-import { describe } from './token.ts';
+import { describeToken } from './token.ts';
 import type { TokenStream } from './token-stream.ts';
 
 const parseName = (stream: TokenStream): NameNode => {
@@ -13,7 +13,7 @@ const reserved: ReadonlySet<string> = new Set(['true', 'false', 'none', 'True', 
 
 /** A name that may be assigned to. */
 export const assignable = (stream: TokenStream): string => {
-  if (!stream.is('name')) stream.fail(`unexpected ${quoted(describe(stream.current))}`);
+  if (!stream.is('name')) stream.fail(`unexpected ${quoted(describeToken(stream.current))}`);
   const name = stream.expectName();
   if (reserved.has(name)) stream.fail(`can't assign to ${quoted('const')}`);
   return name;
@@ -48,9 +48,9 @@ export const parsePartTarget = (stream: TokenStream, members: boolean): Target =
 };
 
 /** The parameters of a macro, brackets included. */
-export const parseSignature = (stream: TokenStream): Signature => {
+export const parseSignature = (stream: TokenStream): MacroSignature => {
   const params: string[] = [];
-  const defaults: Expression[] = [];
+  const defaults: JinjaExpression[] = [];
   stream.expect('operator', '(');
   while (!stream.isOperator(')')) {
     if (params.length > 0) stream.expect('operator', ',');

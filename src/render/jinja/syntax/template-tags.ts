@@ -1,16 +1,16 @@
 import type { DataFormat } from './ast.ts';
 import { parseExpression } from './expressions.ts';
-import type { Tag } from './statement-parser.ts';
+import type { TagParser } from './statement-parser.ts';
 import { assignable } from './targets.ts';
 import type { TokenStream } from './token-stream.ts';
 
-export const extendsTag: Tag = ({ stream }, line) => ({
+export const extendsTag: TagParser = ({ stream }, line) => ({
   type: 'Extends',
   template: parseExpression(stream),
   line,
 });
 
-export const includeTag: Tag = ({ stream }, line) => {
+export const includeTag: TagParser = ({ stream }, line) => {
   const template = parseExpression(stream);
   const ignoreMissing = stream.isName('ignore') && stream.ahead.value === 'missing';
   if (ignoreMissing) {
@@ -21,14 +21,14 @@ export const includeTag: Tag = ({ stream }, line) => {
   return { type: 'Include', template, ignoreMissing, withContext, line };
 };
 
-export const importTag: Tag = ({ stream }, line) => {
+export const importTag: TagParser = ({ stream }, line) => {
   const template = parseExpression(stream);
   stream.expect('name', 'as');
   const name = assignable(stream);
   return { type: 'Import', template, name, withContext: parseContext(stream) ?? false, line };
 };
 
-export const fromTag: Tag = ({ stream }, line) => {
+export const fromTag: TagParser = ({ stream }, line) => {
   const template = parseExpression(stream);
   stream.expect('name', 'import');
   const names: [string, string][] = [];
@@ -47,7 +47,7 @@ export const fromTag: Tag = ({ stream }, line) => {
 };
 
 export const importDataTag =
-  (format: DataFormat): Tag =>
+  (format: DataFormat): TagParser =>
   ({ stream }, line) => {
     const template = parseExpression(stream);
     stream.expect('name', 'as');

@@ -1,7 +1,7 @@
-import { JinjaFault, type Source } from '../fault.ts';
+import { JinjaFault, type TemplateSource } from '../fault.ts';
 import { quoted } from '../values/text.ts';
 import type { Lexed } from './lexer.ts';
-import { describe, type Token, type TokenType } from './token.ts';
+import { describeToken, type JinjaToken, type TokenType } from './token.ts';
 
 /** How deep brackets and blocks may stand in each other. */
 const deepest = 200;
@@ -11,34 +11,34 @@ const deepest = 200;
  * the parser comes to it: what is wrong before it is told first.
  */
 export class TokenStream {
-  readonly source: Source;
-  readonly #tokens: readonly Token[];
+  readonly source: TemplateSource;
+  readonly #tokens: readonly JinjaToken[];
   readonly #fault: JinjaFault | undefined;
   #at = 0;
   #depth = 0;
 
-  constructor(source: Source, { tokens, fault }: Lexed) {
+  constructor(source: TemplateSource, { tokens, fault }: Lexed) {
     this.source = source;
     this.#tokens = tokens;
     this.#fault = fault;
   }
 
-  get current(): Token {
+  get current(): JinjaToken {
     return this.#token(this.#at);
   }
 
-  get ahead(): Token {
+  get ahead(): JinjaToken {
     return this.#token(this.#at + 1);
   }
 
-  next(): Token {
+  next(): JinjaToken {
     const token = this.current;
     this.#at += 1;
     if (this.#fault) this.#token(this.#at);
     return token;
   }
 
-  #token(at: number): Token {
+  #token(at: number): JinjaToken {
     const token = this.#tokens[at];
     if (token) return token;
     if (this.#fault) throw this.#fault;
@@ -67,11 +67,13 @@ export class TokenStream {
   }
 
   /** Takes the token, which has to be next. */
-  expect(type: TokenType, value?: string): Token {
+  expect(type: TokenType, value?: string): JinjaToken {
     if (this.is(type, value)) return this.next();
-    const wanted = describe({ type, value: value ?? type });
+    const wanted = describeToken({ type, value: value ?? type });
     if (this.is('eof')) this.fail(`unexpected end of template, expected ${quoted(wanted)}.`);
-    return this.fail(`expected token ${quoted(wanted)}, got ${quoted(describe(this.current))}`);
+    return this.fail(
+      `expected token ${quoted(wanted)}, got ${quoted(describeToken(this.current))}`,
+    );
   }
 
   expectName(): string {
@@ -92,4 +94,4 @@ export class TokenStream {
   }
 }
 
-const end: Token = { type: 'eof', value: '', line: 0, column: 1 };
+const end: JinjaToken = { type: 'eof', value: '', line: 0, column: 1 };

@@ -1,5 +1,5 @@
 /** A piece of a template: text, the brackets of a tag, or a word of an expression. */
-export type Token = {
+export type JinjaToken = {
   readonly type: TokenType;
   /** What it says: the text, the name, the operator, the literal's value. */
   readonly value: string;
@@ -22,7 +22,7 @@ export type TokenType =
   | 'eof';
 
 /** What Jinja calls a token in its messages. */
-export const describe = ({ type, value }: Pick<Token, 'type' | 'value'>): string => {
+export const describeToken = ({ type, value }: Pick<JinjaToken, 'type' | 'value'>): string => {
   switch (type) {
     case 'text':
       return 'template data / text';

@@ -1,4 +1,4 @@
-import { compareText } from '../../../data/formats/json-dump.ts';
+import { compareKeys } from '../../../data/formats/json-dump.ts';
 import { findKey } from '../../../data/values/key.ts';
 import { type DataKey, type Dict, Float } from '../../../data/values/value.ts';
 import { raise, raiseLimit } from '../fault.ts';
@@ -17,7 +17,7 @@ import {
 } from './value.ts';
 
 /** Python's `bool(value)`. */
-export const isTrue = (value: Value): boolean => {
+export const isTruthy = (value: Value): boolean => {
   if (typeof value !== 'object') return Boolean(value);
   if (value === null) return false;
   if (value instanceof Thing) return value.truth;
@@ -76,7 +76,7 @@ export const compare = (
   operator = '<',
   budget: Budget = { left: mostPairs },
 ): number => {
-  if (typeof left === 'string' && typeof right === 'string') return compareText(left, right);
+  if (typeof left === 'string' && typeof right === 'string') return compareKeys(left, right);
   if (isNumeric(left) && isNumeric(right)) {
     const [a, b] = [numeric(left), numeric(right)];
     return a < b ? -1 : a > b ? 1 : sameNumber(a, b) ? 0 : Number.NaN;
@@ -95,7 +95,11 @@ export const compare = (
 };
 
 /** Sorts as Python does: stable, and only by `<`. */
-export const sorted = <T>(items: readonly T[], keyOf: (item: T) => Value, reverse = false): T[] => {
+export const sortValues = <T>(
+  items: readonly T[],
+  keyOf: (item: T) => Value,
+  reverse = false,
+): T[] => {
   const budget: Budget = { left: mostPairs };
   const keyed = items.map(item => ({ item, key: keyOf(item) }));
   const order = reverse
@@ -107,7 +111,7 @@ export const sorted = <T>(items: readonly T[], keyOf: (item: T) => Value, revers
 const tuples = new Map<string, WeakRef<Tuple>>();
 
 /** The key a dict knows a value by; equal tuples are one object. */
-export const keyOf = (value: Value): Key => {
+export const comparisonKey = (value: Value): Key => {
   if (value instanceof Undefined) return value.isStrict ? value.raise() : '';
   if (value instanceof Tuple) return internTuple(value);
   if (Array.isArray(value) || isMap(value)) return raise(`unhashable type: '${typeName(value)}'`);
@@ -116,7 +120,7 @@ export const keyOf = (value: Value): Key => {
 };
 
 const internTuple = (value: Tuple): Tuple => {
-  for (const item of value) keyOf(item);
+  for (const item of value) comparisonKey(item);
   const name = identity(value);
   const known = tuples.get(name)?.deref();
   if (known) return known;
@@ -159,6 +163,6 @@ export const knownKey = (dict: ValueDict, key: Key): Key | undefined => {
 
 /** Sets a value under the key that is already there, if one equals it. */
 export const assign = (dict: ValueDict, key: Value, value: Value): void => {
-  const wanted = keyOf(key);
+  const wanted = comparisonKey(key);
   dict.set(typeof wanted === 'string' ? wanted : (knownKey(dict, wanted) ?? wanted), value);
 };

@@ -1,6 +1,6 @@
 import { Float } from '../../../data/values/value.ts';
 import { raise, raiseLimit } from '../fault.ts';
-import { equal, keyOf, lookUp } from './compare.ts';
+import { comparisonKey, equal, lookUp } from './compare.ts';
 import { wholeNumber } from './number.ts';
 import { typeName } from './text.ts';
 import { Undefined } from './undefined.ts';
@@ -38,7 +38,7 @@ export const charactersFrom = (text: string, start: number, end: number): string
 const notIterable = (value: Value): never => raise(`'${typeName(value)}' object is not iterable`);
 
 /** Python's `len(value)`. */
-export const sizeOf = (value: Value): number => {
+export const lengthOf = (value: Value): number => {
   const size = sizeIn(value);
   return size ?? raise(`object of type '${typeName(value)}' has no len()`);
 };
@@ -64,7 +64,7 @@ export const contains = (container: Value, item: Value): boolean => {
       return raise(`'in <string>' requires string as left operand, not ${typeName(item)}`);
     return container.includes(item);
   }
-  if (isMap(container)) return lookUp(container, keyOf(item)) !== undefined;
+  if (isMap(container)) return lookUp(container, comparisonKey(item)) !== undefined;
   const items = itemsIn(container);
   if (!items) return raise(`argument of type '${typeName(container)}' is not iterable`);
   return items.some(known => equal(known, item));

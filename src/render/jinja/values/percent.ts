@@ -1,5 +1,5 @@
 import { raise, raiseLimit } from '../fault.ts';
-import { keyOf, lookUp } from './compare.ts';
+import { comparisonKey, lookUp } from './compare.ts';
 import { isFloat, isNumeric, numeric } from './number.ts';
 import { digitCount, exponentText, fixedText, generalText, splitSign } from './number-text.ts';
 import { orElse } from './or-else.ts';
@@ -77,7 +77,7 @@ const takesNone = (argument: Value): boolean =>
 
 const named = (argument: Value, name: string): Value => {
   if (!isMap(argument)) return raise('format requires a mapping');
-  return orElse(lookUp(argument, keyOf(name)), () => raise(quoted(name)));
+  return orElse(lookUp(argument, comparisonKey(name)), () => raise(quoted(name)));
 };
 
 const convert = (

@@ -16,7 +16,7 @@ const mostNodes = 5_000_000;
  *
  * @throws JinjaFault for what is no data: undefined values, functions, endless structures.
  */
-export const toData = (value: Value): Data => dataOf(value, thingData);
+export const valueToData = (value: Value): Data => dataOf(value, thingData);
 
 /**
  * The same for what Salt's YAML dumper is given: undefined values, functions, iterators, views
@@ -35,7 +35,7 @@ const dataOf = (value: Value, fromThing: FromThing): Data => {
 };
 
 export const toDataDict = (values: ReadonlyMap<string, Value>): Dict =>
-  new Map(Array.from(values, ([name, value]) => [name, toData(value)]));
+  new Map(Array.from(values, ([name, value]) => [name, valueToData(value)]));
 
 const isData = (value: Value, depth: number, count: { nodes: number }): boolean => {
   if (typeof value !== 'object' || value === null || value instanceof Float) return true;

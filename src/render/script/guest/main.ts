@@ -4,7 +4,7 @@ import { type Filter, shownAs } from '../filters.ts';
 import { iterate, loopOver } from '../loop.ts';
 import type { Body, Put, TextFunction } from '../program.ts';
 import { type Guest, type GuestError, type GuestSource, type Send, whereBase } from './protocol.ts';
-import { fromPacked, saltTable } from './values.ts';
+import { fromPacked, guestSaltTable } from './values.ts';
 
 /** Functions of a template by name, `body` among them. */
 type Space = Record<string, TextFunction>;
@@ -44,7 +44,7 @@ class GuestRun {
 
   constructor(send: Send) {
     this.#send = send;
-    const salt = saltTable((fun, args, kwargs) => this.#ask('call', fun, args, kwargs));
+    const salt = guestSaltTable((fun, args, kwargs) => this.#ask('call', fun, args, kwargs));
     this.#values.set('salt', salt);
   }
 

@@ -56,7 +56,7 @@ const packedNumber = (value: number): Packed =>
     : { f: String(value) };
 
 /** `salt['mod.fun'](…)`: a last plain object holds the keyword arguments. */
-export const saltTable = (
+export const guestSaltTable = (
   call: (fun: string, args: string, kwargs: string) => Promise<unknown>,
 ): Record<string, unknown> =>
   new Proxy(Object.create(null) as Record<string, never>, {

@@ -4,7 +4,7 @@ import { followLinks } from '../../../_shared/safe-fs/place.ts';
 import { requestHttp } from '../../../_shared/sources/http-request.ts';
 import { salt } from '../../../_shared/states/call.ts';
 import { configOption } from '../../../_shared/states/config-option.ts';
-import { pyStr } from '../../../_shared/text/python-text.ts';
+import { plainStr } from '../../../_shared/text/python-text.ts';
 import { CommandExecutionError, type Plain, type PlainDict } from '../../../api.ts';
 
 /**
@@ -90,7 +90,7 @@ const linesOf = (directive: string, value: Plain): string => {
       );
     return section(directive, value.this ?? '', Object.entries(value));
   }
-  if (!Array.isArray(value)) return `${directive} ${pyStr(value)}`;
+  if (!Array.isArray(value)) return `${directive} ${plainStr(value)}`;
   const start = value.find(one => isPlainDict(one) && Object.hasOwn(one, 'this'));
   if (start === undefined) return value.map(one => `${linesOf(directive, one)}\n`).join('');
   return section(
@@ -104,5 +104,5 @@ const section = (name: string, argument: Plain, entries: readonly [string, Plain
   const inner = entries
     .filter(([key]) => key !== 'this')
     .map(([key, value]) => `${linesOf(key, value)}\n`);
-  return `<${name} ${pyStr(argument)}>\n${inner.join('')}</${name}>\n`;
+  return `<${name} ${plainStr(argument)}>\n${inner.join('')}</${name}>\n`;
 };

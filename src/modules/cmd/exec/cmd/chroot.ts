@@ -4,7 +4,7 @@ import { isDir, isFile } from '../../../_shared/files/file-paths.ts';
 import { readdirSync, readlinkSync } from '../../../_shared/safe-fs/fs.ts';
 import { salt } from '../../../_shared/states/call.ts';
 import { log } from '../../../api.ts';
-import type { RunOptions, RunResult } from '../../cmd-options.ts';
+import type { CommandRunOptions, RunAllResult } from '../../cmd-options.ts';
 import { run_all } from './run.ts';
 
 /**
@@ -28,8 +28,8 @@ export const run_chroot = async (
     python_shell: _python_shell = true,
     binds = null,
     ...options
-  }: RunOptions & { binds?: string[] | null } = {},
-): Promise<RunResult> => {
+  }: CommandRunOptions & { binds?: string[] | null } = {},
+): Promise<RunAllResult> => {
   const mounted: string[] = [];
   const mount = async (place: string, ...args: unknown[]): Promise<void> => {
     if (!isDir(place)) return;

@@ -5,7 +5,7 @@
  */
 import { CommandExecutionError } from '../../../api.ts';
 import { execute } from '../../cmd-execute.ts';
-import type { RunOptions, RunResult } from '../../cmd-options.ts';
+import type { CommandRunOptions, RunAllResult } from '../../cmd-options.ts';
 
 /** Follows the common options, so that the second positional argument is `cwd`, as in Salt. */
 type Redirect = {
@@ -25,7 +25,7 @@ type Redirect = {
  */
 export const run = async (
   cmd: string | string[],
-  options: RunOptions & Redirect = {},
+  options: CommandRunOptions & Redirect = {},
 ): Promise<string> => {
   const { redirect_stderr = true } = options;
   const { merged, stdout, retcode } = await execute(cmd, options);
@@ -40,7 +40,7 @@ export const run = async (
  * @param cmd the command line
  * @example tsalt-ssh '*' cmd.shell 'ls /etc/*.conf'
  */
-export const shell = async (cmd: string, options: RunOptions = {}): Promise<string> =>
+export const shell = async (cmd: string, options: CommandRunOptions = {}): Promise<string> =>
   run(cmd, { ...options, python_shell: true });
 
 /**
@@ -51,7 +51,7 @@ export const shell = async (cmd: string, options: RunOptions = {}): Promise<stri
  */
 export const run_stdout = async (
   cmd: string | string[],
-  options: RunOptions = {},
+  options: CommandRunOptions = {},
 ): Promise<string> => (await run_all(cmd, options)).stdout;
 
 /**
@@ -62,7 +62,7 @@ export const run_stdout = async (
  */
 export const run_stderr = async (
   cmd: string | string[],
-  options: RunOptions = {},
+  options: CommandRunOptions = {},
 ): Promise<string> => (await run_all(cmd, options)).stderr;
 
 /**
@@ -73,8 +73,8 @@ export const run_stderr = async (
  */
 export const run_all = async (
   cmd: string | string[],
-  options: RunOptions & Redirect = {},
-): Promise<RunResult> => {
+  options: CommandRunOptions & Redirect = {},
+): Promise<RunAllResult> => {
   const { redirect_stderr = false } = options;
   const { pid, retcode, stdout, stderr, merged } = await execute(cmd, options);
   if (options.hide_output) return { pid, retcode, stdout: '', stderr: '' };
@@ -89,8 +89,10 @@ export const run_all = async (
  * @param cmd the command line, or a list of words
  * @example tsalt-ssh '*' cmd.retcode 'test -e /etc/motd'
  */
-export const retcode = async (cmd: string | string[], options: RunOptions = {}): Promise<number> =>
-  (await execute(cmd, options)).retcode;
+export const retcode = async (
+  cmd: string | string[],
+  options: CommandRunOptions = {},
+): Promise<number> => (await execute(cmd, options)).retcode;
 
 /**
  * Starts a command in the background and returns its pid. Takes the arguments of `cmd.run`.
@@ -100,5 +102,5 @@ export const retcode = async (cmd: string | string[], options: RunOptions = {}):
  */
 export const run_bg = async (
   cmd: string | string[],
-  options: RunOptions = {},
+  options: CommandRunOptions = {},
 ): Promise<{ pid: number }> => ({ pid: (await execute(cmd, { ...options, bg: true })).pid });

@@ -6,7 +6,7 @@ import { fetchScript } from '../../../_shared/sources/fetch-script.ts';
 import { toList } from '../../../_shared/states/values.ts';
 import { quoteWord } from '../../../_shared/text/words.ts';
 import type { Plain, PlainDict } from '../../../api.ts';
-import type { RunOptions, RunResult } from '../../cmd-options.ts';
+import type { CommandRunOptions, RunAllResult } from '../../cmd-options.ts';
 import { run_all } from './run.ts';
 
 /** Makes a program readable only for the account that runs it, by changing its owner. */
@@ -17,7 +17,7 @@ const handTo = async (runas: string | null | undefined, ...paths: string[]): Pro
 
 type ScriptOptions = {
   args?: string | null;
-} & RunOptions & {
+} & CommandRunOptions & {
     /** render it on the control node first, with this renderer */
     template?: string | null;
     /** the environment to fetch it from */
@@ -36,7 +36,7 @@ type ScriptOptions = {
 export const script = async (
   source: string,
   { args = null, ...given }: ScriptOptions = {},
-): Promise<RunResult & { cache_error?: boolean }> => {
+): Promise<RunAllResult & { cache_error?: boolean }> => {
   const { template, saltenv: named, context = {}, ...options } = given;
   const saltenv = named ?? 'base';
   const missing = { pid: 0, retcode: 1, stdout: '', stderr: '', cache_error: true };
@@ -77,7 +77,11 @@ export const script_retcode = async (
 export const exec_code = async (
   lang: string,
   code: string | string[],
-  { cwd = null, args = null, ...options }: { cwd?: string | null; args?: Plain } & RunOptions = {},
+  {
+    cwd = null,
+    args = null,
+    ...options
+  }: { cwd?: string | null; args?: Plain } & CommandRunOptions = {},
 ): Promise<string> => (await exec_code_all(lang, code, { cwd, args, ...options })).stdout;
 
 /**
@@ -92,8 +96,12 @@ export const exec_code = async (
 export const exec_code_all = async (
   lang: string,
   code: string | string[],
-  { cwd = null, args = null, ...options }: { cwd?: string | null; args?: Plain } & RunOptions = {},
-): Promise<RunResult> => {
+  {
+    cwd = null,
+    args = null,
+    ...options
+  }: { cwd?: string | null; args?: Plain } & CommandRunOptions = {},
+): Promise<RunAllResult> => {
   const folder = makeTempFolder('tsalt-code-');
   try {
     const file = join(folder, 'code');

@@ -6,7 +6,7 @@ import {
   type CommandArguments,
   commandIn,
   finish,
-  isFolder,
+  isExistingFolder,
   testNameOf,
   wouldRun,
   wrongArguments,
@@ -98,7 +98,7 @@ export const run = async (
   if (refused) return refused;
   if (__opts__.test && !testNameOf(stateful))
     return wouldRun(name, `Command "${line}" would have been executed`, stateful, { cmd: name });
-  if (cwd && !isFolder(cwd))
+  if (cwd && !isExistingFolder(cwd))
     return failed(name, `Desired working directory "${cwd}" is not available`);
   const options = {
     cwd,

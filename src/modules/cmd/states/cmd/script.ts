@@ -13,7 +13,7 @@ import {
   type CommandArguments,
   commandIn,
   finish,
-  isFolder,
+  isExistingFolder,
   testNameOf,
   wouldRun,
   wrongArguments,
@@ -102,7 +102,7 @@ export const script = async (
       return failed(name, `Invalidly-formatted '${argument}' parameter. Must be formed as a dict.`);
   if (__opts__.test && !testNameOf(stateful))
     return wouldRun(name, `Command '${line}' would have been executed`, stateful);
-  if (cwd && !isFolder(cwd))
+  if (cwd && !isExistingFolder(cwd))
     return failed(name, `Desired working directory "${cwd}" is not available`);
   const [first = line, ...rest] = line.split(' ');
   let outcome: PlainDict;

@@ -1,4 +1,4 @@
-import { pyStr } from '../../../_shared/text/python-text.ts';
+import { plainStr } from '../../../_shared/text/python-text.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../../../api.ts';
 import { changeLvm, lvmOptions } from '../../lvm.ts';
 import { lvdisplay } from './facts.ts';
@@ -28,8 +28,8 @@ const createFlags = ['nosync', 'noudevsync', 'ignoremonitoring', 'thin'];
 const sizeWords = (size: Plain, extents: Plain): [string, string] => {
   if (size && extents)
     throw new SaltInvocationError('Error: Please specify only one of size or extents');
-  if (size) return ['-L', pyStr(size)];
-  if (extents) return ['-l', pyStr(extents)];
+  if (size) return ['-L', plainStr(size)];
+  if (extents) return ['-l', plainStr(extents)];
   throw new SaltInvocationError('Error: Either size or extents must be specified');
 };
 

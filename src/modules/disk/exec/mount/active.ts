@@ -8,7 +8,7 @@
 import { runCommand } from '../../../_shared/commands/run-command.ts';
 import { which } from '../../../_shared/commands/which.ts';
 import { realPath } from '../../../_shared/files/file-paths.ts';
-import { decode } from '../../../_shared/files/fstab.ts';
+import { decodeFstabField } from '../../../_shared/files/fstab.ts';
 import { makeDirs } from '../../../_shared/files/make-dirs.ts';
 import { deviceAt, mountPointOf, readMounts } from '../../../_shared/files/mounts.ts';
 import { readFileSync, statSync } from '../../../_shared/safe-fs/fs.ts';
@@ -56,8 +56,8 @@ const activeExtended = async (): Promise<Record<string, Extended>> => {
         const [place = '', source = ''] = line.split(' - ');
         const [mountid = '', parentid = '', number = '', root = '', path = '', opts = ''] = place
           .split(' ')
-          .map(decode);
-        const [fstype = '', device = '', superopts = ''] = source.split(' ').map(decode);
+          .map(decodeFstabField);
+        const [fstype = '', device = '', superopts = ''] = source.split(' ').map(decodeFstabField);
         const [major = '', minor = ''] = number.split(':');
         const known = devices[device];
         const facts: Extended = {

@@ -1,5 +1,5 @@
 import { runCommand } from '../../../_shared/commands/run-command.ts';
-import { decode } from '../../../_shared/files/fstab.ts';
+import { decodeFstabField } from '../../../_shared/files/fstab.ts';
 import { existsSync, readFileSync } from '../../../_shared/safe-fs/fs.ts';
 import { CommandExecutionError } from '../../../api.ts';
 
@@ -17,7 +17,7 @@ export const swaps = async (): Promise<Record<string, Record<string, string>>> =
       .map(line => {
         const [name = '', type = '', size = '', used = '', priority = ''] = line
           .split(/\s+/)
-          .map(decode);
+          .map(decodeFstabField);
         return [name, { type, size, used, priority }];
       }),
   );

@@ -1,7 +1,6 @@
 import { runChecked } from '../../../_shared/commands/run-command.ts';
 import { type Plain, SaltInvocationError } from '../../../api.ts';
 import {
-  linesOf,
   needDevice,
   needDiskFlag,
   needFileSystem,
@@ -11,6 +10,7 @@ import {
   needPartType,
   needPlace,
   needSwitch,
+  partedLines,
   runParted,
 } from '../../parted.ts';
 import { system_types } from './table.ts';
@@ -26,7 +26,7 @@ export const __func_alias__ = { set_: 'set' };
  * @example tsalt-ssh '*' partition.mklabel /dev/sdb gpt
  */
 export const mklabel = (device: string, label_type: string): Promise<string[]> =>
-  linesOf(runParted(needDevice(device), 'mklabel', needLabel(label_type)));
+  partedLines(runParted(needDevice(device), 'mklabel', needLabel(label_type)));
 
 /**
  * Creates a partition. Returns the output of parted, which is usually empty.
@@ -47,7 +47,7 @@ export const mkpart = (
 ): Promise<string[]> => {
   const places = [start, end].filter(place => place !== null).map(needPlace);
   const type = fs_type ? [needFileSystem(fs_type)] : [];
-  return linesOf(
+  return partedLines(
     runParted(needDevice(device), 'mkpart', needPartType(part_type), ...type, ...places),
   );
 };
@@ -67,7 +67,7 @@ export const mkfs = (device: string, fs_type: string): Promise<string[]> => {
   const bits = /^fat(16|32)$/.exec(type)?.[1];
   const words: [string, ...string[]] =
     type === 'linux-swap' ? ['mkswap'] : bits ? ['mkfs.fat', '-F', bits] : [`mkfs.${type}`];
-  return linesOf(runChecked([...words, needDevice(device)], { plainLocale: true }));
+  return partedLines(runChecked([...words, needDevice(device)], { plainLocale: true }));
 };
 
 /**
@@ -82,7 +82,7 @@ export const name = (device: string, partition: Plain, name: string): Promise<st
   if (!/^[A-Za-z0-9 _-]*$/.test(name))
     throw new SaltInvocationError(`"${name}" cannot be the name of a partition.`);
   // parted splits its arguments into words again.
-  return linesOf(runParted(needDevice(device), 'name', needNumber(partition), `'${name}'`));
+  return partedLines(runParted(needDevice(device), 'name', needNumber(partition), `'${name}'`));
 };
 
 /**
@@ -94,7 +94,7 @@ export const name = (device: string, partition: Plain, name: string): Promise<st
  * @example tsalt-ssh '*' partition.rescue /dev/sda 0 8056
  */
 export const rescue = (device: string, start: Plain, end: Plain): Promise<string[]> =>
-  linesOf(runParted(needDevice(device), 'rescue', needPlace(start), needPlace(end)));
+  partedLines(runParted(needDevice(device), 'rescue', needPlace(start), needPlace(end)));
 
 /**
  * Moves the end of a partition. It stays where it begins: no parted of today moves that.
@@ -112,7 +112,9 @@ export const resize = (
   end: Plain,
 ): Promise<string[]> => {
   needPlace(start);
-  return linesOf(runParted(needDevice(device), 'resizepart', needNumber(minor), needPlace(end)));
+  return partedLines(
+    runParted(needDevice(device), 'resizepart', needNumber(minor), needPlace(end)),
+  );
 };
 
 /**
@@ -123,7 +125,7 @@ export const resize = (
  * @example tsalt-ssh '*' partition.rm /dev/sda 5
  */
 export const rm = (device: string, minor: Plain): Promise<string[]> =>
-  linesOf(runParted(needDevice(device), 'rm', needNumber(minor)));
+  partedLines(runParted(needDevice(device), 'rm', needNumber(minor)));
 
 /**
  * Sets a flag of a partition.
@@ -140,7 +142,7 @@ export const set_ = (
   flag: string,
   state: string | boolean,
 ): Promise<string[]> =>
-  linesOf(
+  partedLines(
     runParted(needDevice(device), 'set', needNumber(minor), needFlag(flag), needSwitch(state)),
   );
 
@@ -153,7 +155,7 @@ export const set_ = (
  * @example tsalt-ssh '*' partition.toggle /dev/sda 1 boot
  */
 export const toggle = (device: string, partition: Plain, flag: string): Promise<string[]> =>
-  linesOf(runParted(needDevice(device), 'toggle', needNumber(partition), needFlag(flag)));
+  partedLines(runParted(needDevice(device), 'toggle', needNumber(partition), needFlag(flag)));
 
 /**
  * Sets a flag of a disk.
@@ -168,7 +170,7 @@ export const disk_set = (
   flag: string,
   state: string | boolean,
 ): Promise<string[]> =>
-  linesOf(runParted(needDevice(device), 'disk_set', needDiskFlag(flag), needSwitch(state)));
+  partedLines(runParted(needDevice(device), 'disk_set', needDiskFlag(flag), needSwitch(state)));
 
 /**
  * Sets a flag of a disk that is not set, and the other way round.
@@ -178,7 +180,7 @@ export const disk_set = (
  * @example tsalt-ssh '*' partition.disk_toggle /dev/sda pmbr_boot
  */
 export const disk_toggle = (device: string, flag: string): Promise<string[]> =>
-  linesOf(runParted(needDevice(device), 'disk_toggle', needDiskFlag(flag)));
+  partedLines(runParted(needDevice(device), 'disk_toggle', needDiskFlag(flag)));
 
 /**
  * Sets the type of a partition in a DOS partition table.
@@ -196,7 +198,7 @@ export const set_id = async (
   const words = [needDevice(device), needNumber(minor), system_id];
   if (!Object.hasOwn(await system_types(), system_id))
     throw new SaltInvocationError(`sfdisk knows no type ${system_id}.`);
-  return linesOf(runChecked(['sfdisk', '--part-type', ...words], { plainLocale: true }));
+  return partedLines(runChecked(['sfdisk', '--part-type', ...words], { plainLocale: true }));
 };
 
 const gone = (fun: string): never => {

@@ -10,11 +10,11 @@ import { which } from '../../../_shared/commands/which.ts';
 import { CommandExecutionError, type Plain } from '../../../api.ts';
 import {
   isBlockDevice,
-  linesOf,
   needAlignment,
   needDevice,
   needNumber,
   needUnit,
+  partedLines,
   runParted,
 } from '../../parted.ts';
 
@@ -42,7 +42,7 @@ export const list_ = async (
   unit: string | null = null,
 ): Promise<{ info: Row; partitions: { [number: string]: Row } }> => {
   const how = unit ? ['unit', needUnit(unit)] : [];
-  const lines = await linesOf(runParted(needDevice(device), ...how, 'print'));
+  const lines = await partedLines(runParted(needDevice(device), ...how, 'print'));
   const [disk = '', ...parts] = lines.filter(line => !/^(?:BYT|CHS|CYL);$/.test(line));
   // With units of cylinders, the second line contains the geometry.
   const rows = (unit === 'chs' || unit === 'cyl' ? parts.slice(1) : parts).map(line =>
@@ -112,7 +112,7 @@ export const get_block_device = async (): Promise<string[]> => {
  * @example tsalt-ssh '*' partition.probe /dev/sda /dev/sdb
  */
 export const probe = (...devices: string[]): Promise<string[]> =>
-  linesOf(runChecked(['partprobe', '--', ...devices.map(needDevice)], { plainLocale: true }));
+  partedLines(runChecked(['partprobe', '--', ...devices.map(needDevice)], { plainLocale: true }));
 
 /**
  * Whether a partition begins where the disk likes it: what parted says, `1 aligned` or
@@ -148,7 +148,7 @@ export const align_check = async (
  * @example tsalt-ssh '*' partition.get_id /dev/sda 1
  */
 export const get_id = (device: string, minor: Plain): Promise<string[]> =>
-  linesOf(
+  partedLines(
     runChecked(['sfdisk', '--part-type', needDevice(device), needNumber(minor)], {
       plainLocale: true,
     }),

@@ -2,7 +2,7 @@
 
 import { isDir } from '../../../_shared/files/file-paths.ts';
 import { makeDirs } from '../../../_shared/files/make-dirs.ts';
-import { isMountedDevice, isSameFolder } from '../../../_shared/files/mounts.ts';
+import { isMountedDevice, isSameMountPoint } from '../../../_shared/files/mounts.ts';
 import { existsSync } from '../../../_shared/safe-fs/fs.ts';
 import { followLinks } from '../../../_shared/safe-fs/place.ts';
 import { failed, newReturn } from '../../../_shared/states/returns.ts';
@@ -255,7 +255,7 @@ const planned = ({ name, comment }: StateReturn, isNew: boolean): string => {
 /** A bind mount is identified by the folder that it shows. */
 const isDevice = (current: string, { path, device, options }: Wish): boolean =>
   options.includes('bind') || options.includes('rbind')
-    ? isSameFolder(path, device)
+    ? isSameMountPoint(path, device)
     : isMountedDevice(current, device);
 
 const mayBe = (current: string, patterns: string | string[] | null): boolean =>

@@ -1,5 +1,5 @@
 import { realPath } from '../../../_shared/files/file-paths.ts';
-import { isMountedDevice, isSameFolder } from '../../../_shared/files/mounts.ts';
+import { isMountedDevice, isSameMountPoint } from '../../../_shared/files/mounts.ts';
 import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 import type { Active } from '../../mount-options.ts';
@@ -69,4 +69,4 @@ export const unmounted = async (
 
 /** A bind mount shows a folder. */
 const isShown = (current: string, device: string, path: string): boolean =>
-  isMountedDevice(current, device) || isSameFolder(path, device);
+  isMountedDevice(current, device) || isSameMountPoint(path, device);

@@ -5,7 +5,7 @@ import {
   type PlainDict,
   SaltInvocationError,
 } from '../../../api.ts';
-import { asList, named, shownImages, sizeText } from '../../docker-answers.ts';
+import { listResponse, named, shownImages, sizeText } from '../../docker-answers.ts';
 import { askEngine } from '../../docker-engine.ts';
 import { docker, inspect as inspectOne } from '../../docker-run.ts';
 import { inspect_image } from './images.ts';
@@ -38,7 +38,7 @@ export const ps_ = async ({
     [value].flat().map(String),
   ]);
   const query = only.length > 0 ? `&filters=${part(JSON.stringify(Object.fromEntries(only)))}` : '';
-  const found = asList(await get(`/containers/json?all=1${query}`));
+  const found = listResponse(await get(`/containers/json?all=1${query}`));
   const running = found.filter(({ Status }) => /^up /i.test(String(Status)));
   const rest = all ? found.filter(one => !running.includes(one)) : [];
   const list = named([...running, ...rest]);
@@ -62,7 +62,7 @@ export const images = async ({
   verbose?: boolean;
   all?: boolean;
 } = {}): Promise<PlainDict> => {
-  const found = asList(await get(`/images/json?all=${all ? 1 : 0}`));
+  const found = listResponse(await get(`/images/json?all=${all ? 1 : 0}`));
   const list = shownImages(found, all);
   if (verbose)
     for (const [id, one] of Object.entries(list)) (one as PlainDict).Info = await inspect_image(id);
@@ -110,7 +110,7 @@ export const resolve_tag = async (
 export const diff = async (name: string): Promise<PlainDict> => {
   const kinds = ['Changed', 'Added', 'Deleted'];
   const answer: { [kind: string]: Plain[] } = {};
-  for (const { Kind, Path } of asList(await get(`/containers/${part(name)}/changes`))) {
+  for (const { Kind, Path } of listResponse(await get(`/containers/${part(name)}/changes`))) {
     const kind = kinds[Number(Kind)] ?? 'Unknown';
     answer[kind] = [...(answer[kind] ?? []), Path ?? null];
   }
@@ -125,7 +125,7 @@ export const diff = async (name: string): Promise<PlainDict> => {
  * @example tsalt-ssh '*' docker.history nginx:1.25
  */
 export const history = async (name: string, quiet = false): Promise<Plain[]> => {
-  const steps = asList(await get(`/images/${part(name)}/history`)).toReversed();
+  const steps = listResponse(await get(`/images/${part(name)}/history`)).toReversed();
   const shown = steps.map(({ CreatedBy, Created, ...rest }) => ({
     ...rest,
     Time_Created_Epoch: Created ?? null,
@@ -231,8 +231,8 @@ export const depends = async (
   name: string,
 ): Promise<{ Containers: string[]; Images: string[] }> => {
   const { Id } = await inspect_image(name);
-  const all = asList(await get('/containers/json?all=1'));
-  const parts = asList(await get('/images/json?all=1'));
+  const all = listResponse(await get('/containers/json?all=1'));
+  const parts = listResponse(await get('/images/json?all=1'));
   return {
     Containers: all
       .filter(({ ImageID }) => ImageID === Id)
@@ -273,7 +273,7 @@ export const search = async (
   official = false,
   trusted = false,
 ): Promise<PlainDict> => {
-  const found = asList(await get(`/images/search?term=${part(name)}`));
+  const found = listResponse(await get(`/images/search?term=${part(name)}`));
   if (found.length === 0)
     throw new CommandExecutionError(`No images matched the search string '${name}'`);
   const wanted = found.filter(

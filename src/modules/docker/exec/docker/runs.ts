@@ -1,6 +1,6 @@
 import { runCommand } from '../../../_shared/commands/run-command.ts';
 import { salt } from '../../../_shared/states/call.ts';
-import { splitWords } from '../../../_shared/text/words.ts';
+import { splitCommandWords } from '../../../_shared/text/words.ts';
 import { CommandExecutionError, type Plain, type PlainDict } from '../../../api.ts';
 import { connectWords, networksOf } from '../../docker-networks.ts';
 import { createWords } from '../../docker-options.ts';
@@ -188,7 +188,7 @@ export const run_all = async (
       ...(stdin === null ? [] : ['--interactive']),
       ...(user ? [`--user=${user}`] : []),
       ...['--', name],
-      ...splitWords(cmd),
+      ...splitCommandWords(cmd),
     ],
     { plainLocale: true, cwd: '/', ...(stdin === null ? {} : { stdin }) },
   );

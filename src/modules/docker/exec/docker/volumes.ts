@@ -1,4 +1,4 @@
-import { pyStr } from '../../../_shared/text/python-text.ts';
+import { plainStr } from '../../../_shared/text/python-text.ts';
 import type { Plain, PlainDict } from '../../../api.ts';
 import { askEngine } from '../../docker-engine.ts';
 import { textDict } from '../../docker-network-body.ts';
@@ -22,7 +22,7 @@ export const inspect_volume = async (name: string): Promise<PlainDict | null> =>
 export const volumes = async (filters: PlainDict | null = null): Promise<PlainDict> => {
   const only = Object.entries(filters ?? {}).map(([key, value]) => [
     key,
-    [value].flat().map(one => (typeof one === 'boolean' ? String(one) : pyStr(one))),
+    [value].flat().map(one => (typeof one === 'boolean' ? String(one) : plainStr(one))),
   ]);
   const query = encodeURIComponent(JSON.stringify(Object.fromEntries(only)));
   return (await askEngine('GET', `/volumes?filters=${query}`, {})) as PlainDict;

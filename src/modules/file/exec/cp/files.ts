@@ -6,7 +6,7 @@
 
 import { basename, dirname, join } from 'node:path';
 import { cachePath } from '../../../_shared/files/cache-dir.ts';
-import { textOf } from '../../../_shared/files/file-content.ts';
+import { contentText } from '../../../_shared/files/file-content.ts';
 import { hashOf } from '../../../_shared/files/file-hash.ts';
 import { modeBits } from '../../../_shared/files/file-mode.ts';
 import { exists, expandUser, isFile } from '../../../_shared/files/file-paths.ts';
@@ -15,7 +15,7 @@ import { controlFile, controlList } from '../../../_shared/sources/control-files
 import { findSource, SourceError } from '../../../_shared/sources/file-source.ts';
 import { sourceSum } from '../../../_shared/sources/source-hash.ts';
 import { parseSource, redactUrl } from '../../../_shared/sources/source-url.ts';
-import { decode } from '../../../_shared/text/text-diff.ts';
+import { decodeForDiff } from '../../../_shared/text/text-diff.ts';
 import { __opts__, getContext, log } from '../../../api.ts';
 import { fetchTo } from '../../fetch-to.ts';
 
@@ -89,7 +89,7 @@ export const get_url = async (
   if (local.scheme === 'file' && dest !== null && !exists(local.path)) return local.path;
   try {
     if (dest === null)
-      return textOf(await (await findSource(path, { ...options, name: path })).content());
+      return contentText(await (await findSource(path, { ...options, name: path })).content());
     return await fetchTo(path, dest, { ...options, makedirs });
   } catch (error) {
     if (error instanceof SourceError && error.message.includes('not found in saltenv'))
@@ -111,9 +111,10 @@ export const get_file_str = async (
   { saltenv = null }: EnvOptions = {},
 ): Promise<string | false> => {
   const url = parseSource(path);
-  if (url.scheme !== 'salt') return isFile(url.path) ? decode(readFileSync(url.path)) : false;
+  if (url.scheme !== 'salt')
+    return isFile(url.path) ? decodeForDiff(readFileSync(url.path)) : false;
   const file = await controlFile(url.path, url.saltenv ?? envOf(saltenv));
-  return file ? textOf(await file.content()) : false;
+  return file ? contentText(await file.content()) : false;
 };
 
 /**

@@ -4,7 +4,7 @@
  * @platform unix
  */
 
-import { attributesOf, changeAttributes } from '../../../_shared/files/file-attributes.ts';
+import { changeAttributes, lsattrFlags } from '../../../_shared/files/file-attributes.ts';
 import { exists, expandUser } from '../../../_shared/files/file-paths.ts';
 import { SaltInvocationError } from '../../../api.ts';
 
@@ -18,7 +18,7 @@ import { SaltInvocationError } from '../../../api.ts';
 export const lsattr = async (path: string): Promise<Record<string, string[]> | null> => {
   const full = expandUser(path);
   if (!exists(full)) throw new SaltInvocationError(`File or directory does not exist: ${full}`);
-  const found = attributesOf(full);
+  const found = lsattrFlags(full);
   return found === undefined ? null : { [full]: [...found] };
 };
 

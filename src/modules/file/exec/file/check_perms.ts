@@ -1,4 +1,4 @@
-import { type Account, checkPerms, readPerms } from '../../../_shared/files/check-perms.ts';
+import { type AccountName, checkPerms, readPerms } from '../../../_shared/files/check-perms.ts';
 import { modeText } from '../../../_shared/files/file-mode.ts';
 import { expandUser } from '../../../_shared/files/file-paths.ts';
 import { groupName, userName } from '../../../_shared/files/owner-names.ts';
@@ -20,8 +20,8 @@ import { __opts__, type StateReturn } from '../../../api.ts';
 export const check_perms = async (
   name: string,
   ret: StateReturn | null,
-  user: Account,
-  group: Account,
+  user: AccountName,
+  group: AccountName,
   mode: string | number | null,
   {
     attrs = null,

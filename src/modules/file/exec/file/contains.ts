@@ -2,7 +2,7 @@ import { fnmatch } from '../../../../data/python/glob.ts';
 import { expandUser, isFile } from '../../../_shared/files/file-paths.ts';
 import { readFileSync } from '../../../_shared/safe-fs/fs.ts';
 import { pythonRegex } from '../../../_shared/text/python-regex.ts';
-import { decode, splitAtNewlines } from '../../../_shared/text/text-diff.ts';
+import { decodeForDiff, splitAtNewlines } from '../../../_shared/text/text-diff.ts';
 
 /**
  * Whether a file has a text.
@@ -48,5 +48,5 @@ export const contains_glob = async (path: string, glob_expr: string): Promise<bo
 
 const textOf = (path: string): string => {
   const full = expandUser(path);
-  return isFile(full) ? decode(readFileSync(full)) : '';
+  return isFile(full) ? decodeForDiff(readFileSync(full)) : '';
 };

@@ -1,11 +1,11 @@
 import { dirname, normalize } from 'node:path';
-import { type Account, applyPerms } from '../../../_shared/files/check-perms.ts';
+import { type AccountName, applyPerms } from '../../../_shared/files/check-perms.ts';
 import { exists, expandUser, isAbs, isDir } from '../../../_shared/files/file-paths.ts';
 import { makeDirs } from '../../../_shared/files/make-dirs.ts';
 import { readdirSync } from '../../../_shared/safe-fs/fs.ts';
 import { SaltInvocationError } from '../../../api.ts';
 
-type DirectoryOptions = { user?: Account; group?: Account; mode?: string | number | null };
+type DirectoryOptions = { user?: AccountName; group?: AccountName; mode?: string | number | null };
 
 /**
  * Makes a directory, and those above it, unless it is there.

@@ -5,9 +5,9 @@ import { hashFile } from '../../../_shared/files/file-hash.ts';
 import { expandUser, lstatOf, statOf } from '../../../_shared/files/file-paths.ts';
 import { globPaths } from '../../../_shared/files/glob-paths.ts';
 import { groupName, userName } from '../../../_shared/files/owner-names.ts';
-import { namesIn } from '../../../_shared/files/read-file.ts';
+import { readNames } from '../../../_shared/files/read-file.ts';
 import { rmSync, type Stats } from '../../../_shared/safe-fs/fs.ts';
-import { splitWords } from '../../../_shared/text/words.ts';
+import { splitCommandWords } from '../../../_shared/text/words.ts';
 import { SaltInvocationError } from '../../../api.ts';
 import {
   byContent,
@@ -21,9 +21,9 @@ import {
   byTime,
   byType,
   type FindTest,
-  type Found,
   fileLetter,
-  wordsOf,
+  splitList,
+  type WalkedFile,
 } from '../../find-tests.ts';
 
 type FindOptions = {
@@ -48,7 +48,7 @@ type FindOptions = {
 
 type Value = string | number;
 type Shown = Value | Value[];
-type Action = (found: Found) => Promise<Shown | undefined>;
+type Action = (found: WalkedFile) => Promise<Shown | undefined>;
 
 /**
  * Finds files below a directory, or below the paths that a glob matches. The results are sorted. A
@@ -141,13 +141,13 @@ function* walk(
   path: string,
   depths: { readonly max: number | null; readonly min: number },
   depth = 0,
-): Generator<Found> {
+): Generator<WalkedFile> {
   const stats = statOf(path) ?? lstatOf(path);
   if (!stats) return;
   if (depth >= depths.min) yield { path, stats };
   if (depths.max !== null && depth >= depths.max) return;
   if (!isOpen(path, stats, depth)) return;
-  for (const name of namesIn(path)) yield* walk(join(path, name), depths, depth + 1);
+  for (const name of readNames(path)) yield* walk(join(path, name), depths, depth + 1);
 }
 
 /** Directories are searched; links to directories only at the start. */
@@ -157,7 +157,7 @@ const isOpen = (path: string, stats: Stats, depth: number): boolean => {
 };
 
 const printer = (print: string | null): Action => {
-  const wanted = wordsOf(print ?? '');
+  const wanted = splitList(print ?? '');
   for (const word of wanted)
     if (!Object.hasOwn(fields, word))
       throw new SaltInvocationError(`invalid print option: "${word}"`);
@@ -169,7 +169,7 @@ const printer = (print: string | null): Action => {
   };
 };
 
-const fields: Readonly<Record<string, (found: Found) => Value>> = {
+const fields: Readonly<Record<string, (found: WalkedFile) => Value>> = {
   path: ({ path }) => path,
   name: ({ path }) => basename(path),
   size: ({ stats }) => stats.size,
@@ -184,7 +184,7 @@ const fields: Readonly<Record<string, (found: Found) => Value>> = {
 const runner =
   (command: string): Action =>
   async ({ path }) => {
-    const [program, ...args] = splitWords(command).map(word => word.replaceAll('{}', path));
+    const [program, ...args] = splitCommandWords(command).map(word => word.replaceAll('{}', path));
     if (program === undefined) throw new SaltInvocationError('exec needs a command');
     const { stdout } = await runCommand([program, ...args]);
     return `${command.replaceAll('{}', path)}:\n${stdout}\n`;

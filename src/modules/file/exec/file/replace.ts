@@ -6,7 +6,7 @@ import { splitKeepingEnds } from '../../../_shared/text/python-text.ts';
 import { linesDiff } from '../../../_shared/text/text-diff.ts';
 import { SaltInvocationError } from '../../../api.ts';
 import { copyWithAttributes, readOnlyText, writeText } from '../../edit-file.ts';
-import { type ReplaceOptions, replaceText } from '../../replace-text.ts';
+import { type ReplaceOptions, replaceInFile } from '../../replace-text.ts';
 
 type Flags = number | string | string[];
 
@@ -83,7 +83,7 @@ export const replace = async (
     not_found_content,
     backslash_literal,
   };
-  const result = replaceText(text, pattern, String(repl), bits, options);
+  const result = replaceInFile(text, pattern, String(repl), bits, options);
   if (result === text) return show_changes ? '' : false;
   if (!dry_run) {
     if (backup) keepCopy(given, full, backup === true ? '.bak' : backup);

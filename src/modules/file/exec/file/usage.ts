@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { exists, expandUser, isDir, isFile } from '../../../_shared/files/file-paths.ts';
-import { namesIn } from '../../../_shared/files/read-file.ts';
+import { readNames } from '../../../_shared/files/read-file.ts';
 import { readdirSync, readlinkSync, statSync } from '../../../_shared/safe-fs/fs.ts';
 
 /**
@@ -40,10 +40,10 @@ export const open_files = async (
 ): Promise<Record<string, number[]> | Record<string, string[]>> => {
   const files: Record<string, number[]> = {};
   const pids: Record<string, string[]> = {};
-  for (const pid of namesIn('/proc').filter(name => /^\d+$/.test(name))) {
+  for (const pid of readNames('/proc').filter(name => /^\d+$/.test(name))) {
     const links = [
       `/proc/${pid}/exe`,
-      ...namesIn(`/proc/${pid}/fd`).map(fd => `/proc/${pid}/fd/${fd}`),
+      ...readNames(`/proc/${pid}/fd`).map(fd => `/proc/${pid}/fd/${fd}`),
     ];
     const open = new Set(links.flatMap(targetOf).filter(exists));
     pids[pid] = [...open].sort();

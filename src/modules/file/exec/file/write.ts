@@ -12,7 +12,7 @@ import {
 } from '../../../_shared/safe-fs/fs.ts';
 import { followLinks } from '../../../_shared/safe-fs/place.ts';
 import { textList } from '../../../_shared/text/python-text.ts';
-import { decode } from '../../../_shared/text/text-diff.ts';
+import { decodeForDiff } from '../../../_shared/text/text-diff.ts';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../../../api.ts';
 import { readText, writeText } from '../../edit-file.ts';
 
@@ -103,7 +103,7 @@ export const read = async (
   { binary = false }: { binary?: boolean } = {},
 ): Promise<string> => {
   const bytes = bytesOf(expandUser(path));
-  return binary ? bytes.toString('base64') : decode(bytes);
+  return binary ? bytes.toString('base64') : decodeForDiff(bytes);
 };
 
 const bytesOf = (path: string): Buffer => {

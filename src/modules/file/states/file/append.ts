@@ -1,6 +1,6 @@
 import { readFileSync } from '../../../_shared/safe-fs/fs.ts';
 import { splitLines } from '../../../_shared/text/python-text.ts';
-import { decode, isText } from '../../../_shared/text/text-diff.ts';
+import { decodeForDiff, isText } from '../../../_shared/text/text-diff.ts';
 import type { PlainDict, StateReturn } from '../../../api.ts';
 import { addToFile } from '../../add-to-file.ts';
 import { addedDiff, missingLines } from '../../added-text.ts';
@@ -66,7 +66,7 @@ export const append = async (
           lines,
           diff: () => {
             const bytes = readFileSync(path);
-            const before = splitLines(decode(bytes));
+            const before = splitLines(decodeForDiff(bytes));
             return isText(bytes) ? addedDiff(before, [...before, ...lines]) : 'Replace binary file';
           },
         };

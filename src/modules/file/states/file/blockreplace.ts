@@ -2,7 +2,7 @@ import { messageOf } from '../../../../protocol/error.ts';
 import { cannotEdit } from '../../../_shared/files/file-checks.ts';
 import { expandUser } from '../../../_shared/files/file-paths.ts';
 import { failed, newReturn } from '../../../_shared/states/returns.ts';
-import { pyStr } from '../../../_shared/text/python-text.ts';
+import { plainStr } from '../../../_shared/text/python-text.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
 import { accumulatedFor } from '../../accumulators.ts';
 import { addedText } from '../../added-text.ts';
@@ -93,7 +93,7 @@ export const blockreplace = async (
     const parts = [content, ...Object.values(accumulatedFor(path) ?? {}).flat()];
     const own = parts
       .filter((part, index) => index > 0 || part !== '')
-      .map(pyStr)
+      .map(plainStr)
       .join('\n');
     changes = await __salt__['file.blockreplace']?.(path, marker_start, marker_end, {
       content: own + extra.join(''),

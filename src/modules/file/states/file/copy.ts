@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../../../protocol/error.ts';
-import { type Account, checkPerms } from '../../../_shared/files/check-perms.ts';
+import { type AccountName, checkPerms } from '../../../_shared/files/check-perms.ts';
 import { missingAccounts } from '../../../_shared/files/file-checks.ts';
 import { hashFile } from '../../../_shared/files/file-hash.ts';
 import { normalizeMode } from '../../../_shared/files/file-mode.ts';
@@ -22,8 +22,8 @@ type CopyOptions = {
   force?: boolean;
   makedirs?: boolean;
   preserve?: boolean;
-  user?: Account;
-  group?: Account;
+  user?: AccountName;
+  group?: AccountName;
   mode?: string | number | null;
   dir_mode?: string | number | null;
   subdir?: boolean;

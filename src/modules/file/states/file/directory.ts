@@ -1,5 +1,9 @@
 import { dirname } from 'node:path';
-import { type Account, checkPerms, type WantedPerms } from '../../../_shared/files/check-perms.ts';
+import {
+  type AccountName,
+  checkPerms,
+  type WantedPerms,
+} from '../../../_shared/files/check-perms.ts';
 import { missingAccounts } from '../../../_shared/files/file-checks.ts';
 import { normalizeMode } from '../../../_shared/files/file-mode.ts';
 import {
@@ -13,7 +17,7 @@ import {
 import { gidOf, uidOf } from '../../../_shared/files/owner-names.ts';
 import { renameSync } from '../../../_shared/safe-fs/fs.ts';
 import { failed, newReturn } from '../../../_shared/states/returns.ts';
-import { pyStr } from '../../../_shared/text/python-text.ts';
+import { plainStr } from '../../../_shared/text/python-text.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
 import {
   keptByRequisites,
@@ -26,8 +30,8 @@ import {
 } from '../../directory-checks.ts';
 
 type DirectoryOptions = {
-  user?: Account;
-  group?: Account;
+  user?: AccountName;
+  group?: AccountName;
   recurse?: string[] | null;
   max_depth?: number | null;
   dir_mode?: string | number | null;
@@ -42,7 +46,7 @@ type DirectoryOptions = {
   allow_symlink?: boolean;
   children_only?: boolean;
   mode?: string | number | null;
-  owner?: Account;
+  owner?: AccountName;
 };
 
 /**
@@ -193,7 +197,7 @@ const plan = (
 const testAnswer = (ret: StateReturn, planned: PlainDict): StateReturn => {
   const lines = Object.entries(planned).flatMap(([path, changes]) =>
     Object.entries(changes as PlainDict).map(
-      ([key, value]) => `${path}: ${key} - ${pyStr(value)}\n`,
+      ([key, value]) => `${path}: ${key} - ${plainStr(value)}\n`,
     ),
   );
   return {

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { messageOf } from '../../../../protocol/error.ts';
-import type { Account } from '../../../_shared/files/check-perms.ts';
+import type { AccountName } from '../../../_shared/files/check-perms.ts';
 import { missingAccounts } from '../../../_shared/files/file-checks.ts';
 import {
   exists,
@@ -17,8 +17,8 @@ import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 type HardlinkOptions = {
   force?: boolean;
   makedirs?: boolean;
-  user?: Account;
-  group?: Account;
+  user?: AccountName;
+  group?: AccountName;
   dir_mode?: string | number | null;
 };
 

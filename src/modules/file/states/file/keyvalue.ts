@@ -3,7 +3,7 @@ import { expandUser, isFile } from '../../../_shared/files/file-paths.ts';
 import { followLinks } from '../../../_shared/safe-fs/place.ts';
 import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { refuseNewlines } from '../../../_shared/text/one-line.ts';
-import { pyStr } from '../../../_shared/text/python-text.ts';
+import { plainStr } from '../../../_shared/text/python-text.ts';
 import { splitAtNewlines } from '../../../_shared/text/text-diff.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../../api.ts';
 import { readText, writeText } from '../../edit-file.ts';
@@ -82,7 +82,9 @@ export const keyvalue = async (
   try {
     refuseNewlines({
       [single ? 'key' : 'a key of key_values']: Object.keys(values),
-      [single ? 'value' : 'a value of key_values']: Object.values(values).map(each => pyStr(each)),
+      [single ? 'value' : 'a value of key_values']: Object.values(values).map(each =>
+        plainStr(each),
+      ),
       separator,
     });
   } catch (error) {

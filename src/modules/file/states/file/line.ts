@@ -1,4 +1,4 @@
-import type { Account } from '../../../_shared/files/check-perms.ts';
+import type { AccountName } from '../../../_shared/files/check-perms.ts';
 import { cannotEdit } from '../../../_shared/files/file-checks.ts';
 import { exists, expandUser } from '../../../_shared/files/file-paths.ts';
 import { failed, newReturn } from '../../../_shared/states/returns.ts';
@@ -17,8 +17,8 @@ type LineOptions = {
   quiet?: boolean;
   indent?: boolean;
   create?: boolean;
-  user?: Account;
-  group?: Account;
+  user?: AccountName;
+  group?: AccountName;
   file_mode?: string | number | null;
 };
 

@@ -1,7 +1,7 @@
 import { messageOf } from '../../../../protocol/error.ts';
-import { mergeDicts } from '../../../../protocol/whole-floats.ts';
+import { mergeWholeFloats } from '../../../../protocol/whole-floats.ts';
 import {
-  type Account,
+  type AccountName,
   checkPerms,
   readPerms,
   type WantedPerms,
@@ -30,8 +30,8 @@ type ManagedOptions = {
   source_hash?: string | null;
   source_hash_name?: string | null;
   keep_source?: boolean;
-  user?: Account;
-  group?: Account;
+  user?: AccountName;
+  group?: AccountName;
   mode?: string | number | null;
   attrs?: string | null;
   template?: string | null;
@@ -59,7 +59,7 @@ type ManagedOptions = {
   selinux?: SelinuxContext | null;
   verify_ssl?: boolean;
   use_etag?: boolean;
-  owner?: Account;
+  owner?: AccountName;
 };
 
 /**
@@ -182,7 +182,7 @@ export const managed = async (
   if (keepsContent && exists(path)) return onlyPerms(ret, path, perms);
 
   const accumulator = accumulatedFor(path);
-  const variables = accumulator ? mergeDicts(context, { accumulator }) : context;
+  const variables = accumulator ? mergeWholeFloats(context, { accumulator }) : context;
   const saltenv = __env__.name;
   try {
     const found = await sourceFor(path, {

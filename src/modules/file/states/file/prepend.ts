@@ -1,6 +1,6 @@
 import { readFileSync } from '../../../_shared/safe-fs/fs.ts';
 import { splitLines } from '../../../_shared/text/python-text.ts';
-import { contentDiff, decode } from '../../../_shared/text/text-diff.ts';
+import { contentDiff, decodeForDiff } from '../../../_shared/text/text-diff.ts';
 import type { PlainDict, StateReturn } from '../../../api.ts';
 import { addToFile } from '../../add-to-file.ts';
 import { missingLines } from '../../added-text.ts';
@@ -63,7 +63,7 @@ export const prepend = async (
       plan: async (path, chunks) => {
         const before = readFileSync(path);
         const wanted = header ? chunks.flatMap(splitLines) : await missingLines(path, chunks, true);
-        const head = splitLines(decode(before)).slice(0, wanted.length);
+        const head = splitLines(decodeForDiff(before)).slice(0, wanted.length);
         const isHead = header && wanted.every((line, index) => line === head[index]);
         const text = Buffer.from(wanted.map(line => `${line}\n`).join(''));
         return {

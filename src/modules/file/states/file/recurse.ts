@@ -1,5 +1,5 @@
 import { join, normalize } from 'node:path';
-import type { Account } from '../../../_shared/files/check-perms.ts';
+import type { AccountName } from '../../../_shared/files/check-perms.ts';
 import { missingAccounts } from '../../../_shared/files/file-checks.ts';
 import { normalizeMode } from '../../../_shared/files/file-mode.ts';
 import { exists, expandUser, isAbs, isDir, isLink } from '../../../_shared/files/file-paths.ts';
@@ -16,8 +16,8 @@ type RecurseOptions = {
   keep_source?: boolean;
   clean?: boolean;
   require?: PlainDict[] | null;
-  user?: Account;
-  group?: Account;
+  user?: AccountName;
+  group?: AccountName;
   dir_mode?: string | number | null;
   file_mode?: string | number | null;
   sym_mode?: string | number | null;
@@ -34,7 +34,7 @@ type RecurseOptions = {
   force_symlinks?: boolean;
   mode?: string | number | null;
   show_changes?: boolean;
-  owner?: Account;
+  owner?: AccountName;
 };
 
 /**

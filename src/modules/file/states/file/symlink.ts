@@ -1,6 +1,6 @@
 import { basename, dirname, join, normalize } from 'node:path';
 import { messageOf } from '../../../../protocol/error.ts';
-import { type Account, applyPerms } from '../../../_shared/files/check-perms.ts';
+import { type AccountName, applyPerms } from '../../../_shared/files/check-perms.ts';
 import {
   exists,
   expandUser,
@@ -26,13 +26,13 @@ type SymlinkOptions = {
   force?: boolean;
   backupname?: string | null;
   makedirs?: boolean;
-  user?: Account;
-  group?: Account;
+  user?: AccountName;
+  group?: AccountName;
   mode?: string | number | null;
   atomic?: boolean;
   disallow_copy_and_unlink?: boolean;
   inherit_user_and_group?: boolean;
-  owner?: Account;
+  owner?: AccountName;
 };
 
 /**
@@ -120,7 +120,7 @@ export const symlink = async (
 
 type Who = { user: string | number; group: string | number };
 
-const ownerOf = (path: string, user: Account, group: Account, inherit: boolean): Who => {
+const ownerOf = (path: string, user: AccountName, group: AccountName, inherit: boolean): Who => {
   const link = inherit ? lstatOf(path) : undefined;
   const current = link?.isSymbolicLink() ? link : undefined;
   const owner = user ?? (current ? userName(current.uid) : userName(process.geteuid?.() ?? 0));

@@ -1,4 +1,4 @@
-import { linesOf, wordsOf, zoneCmd } from '../../firewall-cmd.ts';
+import { outputLines, outputWords, zoneCmd } from '../../firewall-cmd.ts';
 import { list_all } from './zones.ts';
 
 /**
@@ -9,7 +9,7 @@ import { list_all } from './zones.ts';
  * @example tsalt-ssh '*' firewalld.list_ports public
  */
 export const list_ports = async (zone: string, permanent = true): Promise<string[]> =>
-  wordsOf(await zoneCmd(zone, permanent, '--list-ports'));
+  outputWords(await zoneCmd(zone, permanent, '--list-ports'));
 
 /**
  * Opens a port in a zone.
@@ -95,7 +95,7 @@ type Forward = {
  * @example tsalt-ssh '*' firewalld.list_port_fwd public
  */
 export const list_port_fwd = async (zone: string, permanent = true): Promise<Forward[]> =>
-  linesOf(await zoneCmd(zone, permanent, '--list-forward-ports')).map(line => {
+  outputLines(await zoneCmd(zone, permanent, '--list-forward-ports')).map(line => {
     const value = (key: string): string =>
       new RegExp(`(?:^|:)${key}=([^:]*)`).exec(line)?.[1] ?? '';
     return {
@@ -168,7 +168,7 @@ export const remove_port_fwd = async (
  * @example tsalt-ssh '*' firewalld.get_icmp_types
  */
 export const get_icmp_types = async (permanent = true): Promise<string[]> =>
-  wordsOf(await zoneCmd(null, permanent, '--get-icmptypes'));
+  outputWords(await zoneCmd(null, permanent, '--get-icmptypes'));
 
 /**
  * Returns the types of ICMP that a zone blocks.
@@ -178,7 +178,7 @@ export const get_icmp_types = async (permanent = true): Promise<string[]> =>
  * @example tsalt-ssh '*' firewalld.list_icmp_block public
  */
 export const list_icmp_block = async (zone: string, permanent = true): Promise<string[]> =>
-  wordsOf(await zoneCmd(zone, permanent, '--list-icmp-blocks'));
+  outputWords(await zoneCmd(zone, permanent, '--list-icmp-blocks'));
 
 /**
  * Blocks a type of ICMP in a zone.

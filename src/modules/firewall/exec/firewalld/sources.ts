@@ -1,4 +1,4 @@
-import { linesOf, wordsOf, zoneCmd } from '../../firewall-cmd.ts';
+import { outputLines, outputWords, zoneCmd } from '../../firewall-cmd.ts';
 
 /**
  * Returns the interfaces of a zone.
@@ -8,7 +8,7 @@ import { linesOf, wordsOf, zoneCmd } from '../../firewall-cmd.ts';
  * @example tsalt-ssh '*' firewalld.get_interfaces public
  */
 export const get_interfaces = async (zone: string, permanent = true): Promise<string[]> =>
-  wordsOf(await zoneCmd(zone, permanent, '--list-interfaces'));
+  outputWords(await zoneCmd(zone, permanent, '--list-interfaces'));
 
 /**
  * Adds an interface to a zone.
@@ -57,7 +57,7 @@ export const change_interface = async (
  * @example tsalt-ssh '*' firewalld.get_sources public
  */
 export const get_sources = async (zone: string, permanent = true): Promise<string[]> =>
-  wordsOf(await zoneCmd(zone, permanent, '--list-sources'));
+  outputWords(await zoneCmd(zone, permanent, '--list-sources'));
 
 /**
  * Adds a source address to a zone.
@@ -92,7 +92,7 @@ export const remove_source = async (
  * @example tsalt-ssh '*' firewalld.get_rich_rules public
  */
 export const get_rich_rules = async (zone: string, permanent = true): Promise<string[]> =>
-  linesOf(await zoneCmd(zone, permanent, '--list-rich-rules'));
+  outputLines(await zoneCmd(zone, permanent, '--list-rich-rules'));
 
 /**
  * Adds a rich rule to a zone.

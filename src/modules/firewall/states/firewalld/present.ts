@@ -4,7 +4,7 @@ import { hasFunction, salt } from '../../../_shared/states/call.ts';
 import { failOnError } from '../../../_shared/states/fail-on-error.ts';
 import { failed, unchanged } from '../../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../../api.ts';
-import { type Item, type Kind, kinds } from '../../firewall-zone.ts';
+import { type Item, type ZoneItemKind, zoneItemKinds } from '../../firewall-zone.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('firewalld.get_zones') || [
@@ -95,8 +95,9 @@ const bringAbout = async (
   }
   // In test mode, a zone that does not exist yet cannot be queried.
   const isThere = !isNew || !__opts__.test;
-  const sort = async (kind: Kind): Promise<void> => settle(zone, kind, options, changes, isThere);
-  await sort(kinds.block_icmp);
+  const sort = async (kind: ZoneItemKind): Promise<void> =>
+    settle(zone, kind, options, changes, isThere);
+  await sort(zoneItemKinds.block_icmp);
   if (options.default) {
     const old: string = await salt('firewalld.default_zone')();
     if (old !== zone) {
@@ -118,12 +119,12 @@ const bringAbout = async (
     };
   }
   for (const kind of [
-    kinds.ports,
-    kinds.port_fwd,
-    kinds.services,
-    kinds.interfaces,
-    kinds.sources,
-    kinds.rich_rules,
+    zoneItemKinds.ports,
+    zoneItemKinds.port_fwd,
+    zoneItemKinds.services,
+    zoneItemKinds.interfaces,
+    zoneItemKinds.sources,
+    zoneItemKinds.rich_rules,
   ])
     await sort(kind);
 };
@@ -132,7 +133,7 @@ const keyOf = (item: Item): string => JSON.stringify(item, Object.keys(item).sor
 
 const settle = async (
   zone: string,
-  kind: Kind,
+  kind: ZoneItemKind,
   options: PresentOptions,
   changes: PlainDict,
   isThere: boolean,

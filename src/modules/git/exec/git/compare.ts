@@ -1,6 +1,12 @@
 import { toList } from '../../../_shared/states/values.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
-import { type Base, type GitOpts, type Opts, runOptions, wordsOf } from '../../git-options.ts';
+import {
+  type Base,
+  type GitOpts,
+  gitOptionWords,
+  type Opts,
+  runOptions,
+} from '../../git-options.ts';
 import { git, gitText, plainWord } from '../../git-run.ts';
 
 /**
@@ -56,7 +62,7 @@ export const merge_base = async (
     ...(independent ? ['--independent'] : []),
     ...(fork_point ? ['--fork-point', plainWord(fork_point, 'ref')] : []),
   ];
-  const args = ['merge-base', ...wordsOf(opts), ...kind, ...commits];
+  const args = ['merge-base', ...gitOptionWords(opts), ...kind, ...commits];
   const how = runOptions(cwd, { git_opts, ...options });
   if (is_ancestor) return (await git(args, { ...how, ignore: true })).code === 0;
   const found = (await gitText(args, how)).split('\n').filter(Boolean);
@@ -121,7 +127,7 @@ export const diff = async (
   const commits = no_index ? [] : cached ? [item1] : [item1, item2];
   const given = commits.filter(item => item !== null).map(item => plainWord(item, 'revision'));
   const kind = no_index ? ['--no-index'] : cached ? ['--cached'] : [];
-  const args = ['diff', ...wordsOf(opts), ...kind, ...given, '--', ...toList(paths)];
+  const args = ['diff', ...gitOptionWords(opts), ...kind, ...given, '--', ...toList(paths)];
   const how = runOptions(cwd, { git_opts, user, password, output_encoding });
   // With --no-index, an exit status of 1 means that there are differences.
   return (await git(args, { ...how, ignore: no_index })).stdout.replace(/\n$/, '');
@@ -142,7 +148,7 @@ export const symbolic_ref = async (
   value: string | null = null,
   { opts = '', ...options }: Opts & GitOpts & Base = {},
 ): Promise<string> => {
-  const flags = wordsOf(opts);
+  const flags = gitOptionWords(opts);
   if (value !== null && flags.some(flag => flag === '-d' || flag === '--delete'))
     throw new SaltInvocationError(
       'Value cannot be set for symbolic ref if -d/--delete is included in opts',

@@ -3,17 +3,17 @@ import { toList } from '../../../_shared/states/values.ts';
 import type { PlainDict } from '../../../api.ts';
 import {
   type Base,
+  type GitLogin,
   type GitOpts,
+  gitOptionWords,
   inHome,
-  type Login,
   type Opts,
   runOptions,
-  wordsOf,
 } from '../../git-options.ts';
 import { loginUrl } from '../../git-remotes.ts';
 import { git, gitText, plainWord } from '../../git-run.ts';
 
-type Remote = Opts & GitOpts & Base & Login;
+type Remote = Opts & GitOpts & Base & GitLogin;
 
 /**
  * Clones a repository.
@@ -41,7 +41,7 @@ export const clone = async (
   if (name !== null) mkdirSync(place, { recursive: true });
   const how = { git_opts, user, password, identity, ...login };
   await git(
-    ['clone', ...wordsOf(opts), '--', url, name ?? place],
+    ['clone', ...gitOptionWords(opts), '--', url, name ?? place],
     runOptions(name === null ? '/' : place, how, url),
   );
   return true;
@@ -79,7 +79,7 @@ export const fetch = async (
   const what = remote
     ? [plainWord(remote, 'remote'), ...toList(refspecs).map(ref => plainWord(ref, 'refspec'))]
     : [];
-  const args = ['fetch', ...(force ? ['--force'] : []), ...wordsOf(opts), ...what];
+  const args = ['fetch', ...(force ? ['--force'] : []), ...gitOptionWords(opts), ...what];
   const how = { git_opts, user, password, identity, ...login };
   const url = await loginUrl(cwd, how, remote);
   return fetched((await git(args, runOptions(cwd, how, url))).stderr);
@@ -130,7 +130,7 @@ export const ls_remote = async (
   const url = cwd === null ? remote : await loginUrl(cwd, how, remote);
   const only = ref === null ? [] : [plainWord(ref, 'ref')];
   const text = await gitText(
-    ['ls-remote', ...wordsOf(opts), '--', remote, ...only],
+    ['ls-remote', ...gitOptionWords(opts), '--', remote, ...only],
     runOptions(cwd ?? '/', how, url),
   );
   return refsOf(text);
@@ -164,7 +164,7 @@ export const remote_refs = async (
     identity = null,
     filter = null,
     ...login
-  }: { heads?: boolean; tags?: boolean; filter?: string | null } & Base & Login = {},
+  }: { heads?: boolean; tags?: boolean; filter?: string | null } & Base & GitLogin = {},
 ): Promise<Record<string, string>> => {
   const flags = [...(heads ? ['--heads'] : []), ...(tags ? ['--tags'] : [])];
   const only = filter === null ? [] : [plainWord(filter, 'filter')];
@@ -193,7 +193,7 @@ export const pull = async (
   }: Remote = {},
 ): Promise<string> => {
   const how = { git_opts, user, password, identity, ...login };
-  return gitText(['pull', ...wordsOf(opts)], runOptions(cwd, how, await loginUrl(cwd, how)));
+  return gitText(['pull', ...gitOptionWords(opts)], runOptions(cwd, how, await loginUrl(cwd, how)));
 };
 
 /**
@@ -221,7 +221,7 @@ export const push = async (
   const args = [
     'push',
     '--porcelain',
-    ...wordsOf(opts),
+    ...gitOptionWords(opts),
     plainWord(remote, 'remote'),
     plainWord(ref, 'ref'),
   ];

@@ -12,10 +12,10 @@ import { existsSync } from '../../../_shared/safe-fs/fs.ts';
 import {
   type Base,
   type GitOpts,
+  gitOptionWords,
   inHome,
   type Opts,
   runOptions,
-  wordsOf,
 } from '../../git-options.ts';
 import { git, gitText, plainWord } from '../../git-run.ts';
 
@@ -148,7 +148,7 @@ export const rev_parse = async (
   { opts = '', ...options }: Opts & GitOpts & Base = {},
 ): Promise<string> =>
   gitText(
-    ['rev-parse', ...wordsOf(opts), ...(rev ? [plainWord(rev, 'rev')] : [])],
+    ['rev-parse', ...gitOptionWords(opts), ...(rev ? [plainWord(rev, 'rev')] : [])],
     runOptions(cwd, options),
   );
 

@@ -1,16 +1,16 @@
 import { SaltInvocationError } from '../../../api.ts';
 import {
   type Base,
+  type GitLogin,
   type GitOpts,
-  type Login,
+  gitOptionWords,
   type Opts,
   runOptions,
-  wordsOf,
 } from '../../git-options.ts';
 import { loginUrl } from '../../git-remotes.ts';
 import { gitText, plainWord } from '../../git-run.ts';
 
-type Submodule = Opts & GitOpts & Base & Login;
+type Submodule = Opts & GitOpts & Base & GitLogin;
 
 /**
  * Runs `git submodule` with this command in a repository.
@@ -40,7 +40,7 @@ export const submodule = async (
     );
   const how = { git_opts, user, password, identity, ...login };
   return gitText(
-    ['submodule', plainWord(command, 'command'), ...wordsOf(opts)],
+    ['submodule', plainWord(command, 'command'), ...gitOptionWords(opts)],
     runOptions(cwd, how, await loginUrl(cwd, how)),
   );
 };
@@ -56,4 +56,7 @@ export const submodule_update = async (
   cwd: string,
   { opts = '', ...options }: Submodule = {},
 ): Promise<string> =>
-  submodule(cwd, 'update', { ...options, opts: ['--init', '--recursive', ...wordsOf(opts)] });
+  submodule(cwd, 'update', {
+    ...options,
+    opts: ['--init', '--recursive', ...gitOptionWords(opts)],
+  });

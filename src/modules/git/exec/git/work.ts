@@ -3,10 +3,10 @@ import { SaltInvocationError } from '../../../api.ts';
 import {
   type Base,
   type GitOpts,
+  gitOptionWords,
   inHome,
   type Opts,
   runOptions,
-  wordsOf,
 } from '../../git-options.ts';
 import { git, gitText, plainWord } from '../../git-run.ts';
 
@@ -28,7 +28,7 @@ export const checkout = async (
 ): Promise<string> => {
   if (!rev && !opts)
     throw new SaltInvocationError("'rev' argument is required unless -b or -B in opts");
-  const args = ['checkout', ...(force ? ['--force'] : []), ...wordsOf(opts)];
+  const args = ['checkout', ...(force ? ['--force'] : []), ...gitOptionWords(opts)];
   return (
     await git([...args, ...(rev ? [plainWord(rev, 'rev')] : []), '--'], runOptions(cwd, options))
   ).stderr.trim();
@@ -54,7 +54,7 @@ export const reset = async (
   }: WorkOptions & { identity?: string | null } = {},
 ): Promise<string> =>
   gitText(
-    ['reset', ...wordsOf(opts)],
+    ['reset', ...gitOptionWords(opts)],
     runOptions(cwd, { git_opts, user, password, identity, ...options }),
   );
 
@@ -92,7 +92,10 @@ export const init = async (
     ...(shared === null || shared === false ? [] : [`--shared=${sharing(shared)}`]),
   ];
   const place = inHome(cwd, options.user);
-  return gitText(['init', ...flags, ...wordsOf(opts), '--', place], runOptions('/', options));
+  return gitText(
+    ['init', ...flags, ...gitOptionWords(opts), '--', place],
+    runOptions('/', options),
+  );
 };
 
 /** Returns a mode for git, which accepts only octal modes that begin with 0. */
@@ -112,7 +115,7 @@ export const add = async (
   filename: string,
   { opts = '', ...options }: WorkOptions = {},
 ): Promise<string> =>
-  gitText(['add', '--verbose', ...wordsOf(opts), '--', filename], runOptions(cwd, options));
+  gitText(['add', '--verbose', ...gitOptionWords(opts), '--', filename], runOptions(cwd, options));
 
 /**
  * Removes files from the working tree and from the index.
@@ -126,7 +129,8 @@ export const rm = async (
   cwd: string,
   filename: string,
   { opts = '', ...options }: WorkOptions = {},
-): Promise<string> => gitText(['rm', ...wordsOf(opts), '--', filename], runOptions(cwd, options));
+): Promise<string> =>
+  gitText(['rm', ...gitOptionWords(opts), '--', filename], runOptions(cwd, options));
 
 /**
  * Commits.
@@ -150,7 +154,12 @@ export const commit = async (
   }: WorkOptions & { filename?: string | null } = {},
 ): Promise<string> =>
   gitText(
-    ['commit', ...wordsOf(opts), `--message=${message}`, ...(filename ? ['--', filename] : [])],
+    [
+      'commit',
+      ...gitOptionWords(opts),
+      `--message=${message}`,
+      ...(filename ? ['--', filename] : []),
+    ],
     runOptions(cwd, { git_opts, user, password, ...options }),
   );
 
@@ -168,7 +177,7 @@ export const branch = async (
   { opts = '', ...options }: WorkOptions = {},
 ): Promise<boolean> => {
   const named = name === null ? [] : [plainWord(name, 'branch')];
-  await git(['branch', ...wordsOf(opts), ...named], runOptions(cwd, options));
+  await git(['branch', ...gitOptionWords(opts), ...named], runOptions(cwd, options));
   return true;
 };
 
@@ -192,7 +201,7 @@ export const tag = async (
     ...options
   }: { ref?: string; message?: string | null } & WorkOptions = {},
 ): Promise<string> => {
-  const words = wordsOf(opts).filter(word => !['-a', '--annotate'].includes(word));
+  const words = gitOptionWords(opts).filter(word => !['-a', '--annotate'].includes(word));
   if (words.some(word => word === '-m' || word.includes('--message')))
     throw new SaltInvocationError('Tag messages must be passed in the "message" argument');
   const deletes = words.some(word => ['-d', '--delete'].includes(word));
@@ -229,7 +238,7 @@ export const merge = async (
   }: { rev?: string | null } & WorkOptions & { identity?: string | null } = {},
 ): Promise<string> =>
   gitText(
-    ['merge', ...wordsOf(opts), ...(rev ? [plainWord(rev, 'rev')] : [])],
+    ['merge', ...gitOptionWords(opts), ...(rev ? [plainWord(rev, 'rev')] : [])],
     runOptions(cwd, { git_opts, user, password, identity, ...options }),
   );
 
@@ -246,7 +255,10 @@ export const stash = async (
   action = 'save',
   { opts = '', ...options }: WorkOptions = {},
 ): Promise<string> =>
-  gitText(['stash', plainWord(action, 'action'), ...wordsOf(opts)], runOptions(cwd, options));
+  gitText(
+    ['stash', plainWord(action, 'action'), ...gitOptionWords(opts)],
+    runOptions(cwd, options),
+  );
 
 /**
  * Discards changes in the working tree.
@@ -278,10 +290,10 @@ export const rebase = async (
   rev = 'master',
   { opts = '', ...options }: WorkOptions = {},
 ): Promise<string> => {
-  const flags = wordsOf(opts);
+  const flags = gitOptionWords(opts);
   if (flags.some(flag => flag === '-i' || flag === '--interactive'))
     throw new SaltInvocationError('Interactive rebases are not supported');
-  const revs = wordsOf(rev).map(word => plainWord(word, 'rev'));
+  const revs = gitOptionWords(rev).map(word => plainWord(word, 'rev'));
   return gitText(['rebase', ...flags, ...revs], runOptions(cwd, options));
 };
 

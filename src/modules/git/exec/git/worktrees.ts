@@ -5,10 +5,10 @@ import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../.
 import {
   type Base,
   type GitOpts,
+  gitOptionWords,
   inHome,
   type Opts,
   runOptions,
-  wordsOf,
 } from '../../git-options.ts';
 import { git, gitText, plainWord } from '../../git-run.ts';
 
@@ -120,7 +120,7 @@ export const worktree_add = async (
     : [reset_branch ? '-B' : '-b', made, ...(force ? ['--force'] : [])];
   const from = ref === null ? [] : [plainWord(ref, 'ref')];
   const { stdout, stderr } = await git(
-    ['worktree', 'add', ...how, ...wordsOf(opts), '--', worktree_path, ...from],
+    ['worktree', 'add', ...how, ...gitOptionWords(opts), '--', worktree_path, ...from],
     runOptions(cwd, { git_opts, user, password, ignore_retcode, output_encoding }),
   );
   return `${stderr}${stdout}`.trim();
@@ -152,7 +152,7 @@ export const worktree_prune = async (
     ...(expire ? [`--expire=${expire}`] : []),
   ];
   const { stdout, stderr } = await git(
-    ['worktree', 'prune', ...flags, ...wordsOf(opts)],
+    ['worktree', 'prune', ...flags, ...gitOptionWords(opts)],
     runOptions(cwd, options),
   );
   return `${stdout}${stderr}`.trim();

@@ -7,7 +7,7 @@ import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
 import { saidByGit } from '../../git-comments.ts';
 import { commitOf } from '../../git-local.ts';
-import { type Base, type Login, refuseEncoding } from '../../git-options.ts';
+import { type Base, type GitLogin, refuseEncoding } from '../../git-options.ts';
 import { plainWord } from '../../git-run.ts';
 
 /**
@@ -82,7 +82,7 @@ const cloneTo = async (
   ret: StateReturn,
   path: string,
   branch: string | null,
-  login: Base & Login,
+  login: Base & GitLogin,
 ): Promise<StateReturn> => {
   const name = redact(ret.name);
   const changes = { new: `${name} => ${path}` };

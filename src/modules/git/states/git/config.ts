@@ -1,7 +1,7 @@
 import { messageOf } from '../../../../protocol/error.ts';
 import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { isPathToCome, isUserToCome } from '../../../_shared/states/to-come.ts';
-import { pyRepr, pyStr } from '../../../_shared/text/python-text.ts';
+import { plainRepr, plainStr } from '../../../_shared/text/python-text.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 import { saidByGit } from '../../git-comments.ts';
 import { refuseEncoding } from '../../git-options.ts';
@@ -60,7 +60,7 @@ export const config_set = async (
     return failed(ret, "One of 'value' and 'multivar' is required");
   if (!global && repo === null)
     return failed(ret, "Non-global config options require the 'repo' argument to be set");
-  const wanted = listOf(multivar ?? [value ?? '']).map(each => pyStr(each));
+  const wanted = listOf(multivar ?? [value ?? '']).map(each => plainStr(each));
   const scope = { cwd: repo, user, global };
   const key = `${global ? 'Global key ' : ''}'${name}'`;
   try {
@@ -68,7 +68,7 @@ export const config_set = async (
     const old: string[] = isToCome(repo, user)
       ? []
       : await __salt__['git.config_get_all']?.(name, scope);
-    const text = pyRepr(multivar === null ? wanted[0] : wanted);
+    const text = plainRepr(multivar === null ? wanted[0] : wanted);
     if (old.length === wanted.length && old.every((each, index) => each === wanted[index]))
       return { ...ret, comment: `${key} is already set to ${text}` };
     const change = { old: old.length === 0 ? null : old, new: wanted };

@@ -2,12 +2,12 @@ import { messageOf } from '../../../../protocol/error.ts';
 import { expandUser, isAbs, isFile } from '../../../_shared/files/file-paths.ts';
 import { redact } from '../../../_shared/sources/url-login.ts';
 import { failed, newReturn } from '../../../_shared/states/returns.ts';
-import { pyStr } from '../../../_shared/text/python-text.ts';
+import { plainStr } from '../../../_shared/text/python-text.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 import { failedAfter, saidByGit, sentences } from '../../git-comments.ts';
 import { commitOf, isClone } from '../../git-local.ts';
 import { beforeClone } from '../../git-new-clone.ts';
-import { type Base, type Login, refuseEncoding } from '../../git-options.ts';
+import { type Base, type GitLogin, refuseEncoding } from '../../git-options.ts';
 import { remoteRev } from '../../git-remote-rev.ts';
 import { loginFor, plainWord } from '../../git-run.ts';
 
@@ -72,7 +72,7 @@ export const detached = async (
   }: DetachedOptions = {},
 ): Promise<StateReturn> => {
   const ret = newReturn(name);
-  if (!rev) return failed(ret, `'${pyStr(rev)}' is not a valid value for the 'rev' argument`);
+  if (!rev) return failed(ret, `'${plainStr(rev)}' is not a valid value for the 'rev' argument`);
   if (!target) return failed(ret, "'target' argument is required");
   const path = expandUser(String(target));
   if (!isAbs(path)) return failed(ret, `Target '${path}' is not an absolute path`);
@@ -107,7 +107,7 @@ type Place = {
   url: string;
   path: string;
   remote: string;
-  login: Base & Login;
+  login: Base & GitLogin;
   rev: string;
   /** Whether the revision is a commit, possibly abbreviated. */
   isHash: boolean;

@@ -3,11 +3,11 @@ import { expandUser, isAbs, isFile } from '../../../_shared/files/file-paths.ts'
 import { redact } from '../../../_shared/sources/url-login.ts';
 import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { isUserToCome } from '../../../_shared/states/to-come.ts';
-import { pyStr } from '../../../_shared/text/python-text.ts';
+import { plainStr } from '../../../_shared/text/python-text.ts';
 import { __salt__, type StateReturn } from '../../../api.ts';
 import { updateBare } from '../../git-bare.ts';
 import { saidByGit } from '../../git-comments.ts';
-import type { Wanted } from '../../git-latest.ts';
+import type { DesiredCheckout } from '../../git-latest.ts';
 import { isClone } from '../../git-local.ts';
 import { beforeClone, cloneNew } from '../../git-new-clone.ts';
 import { refuseEncoding } from '../../git-options.ts';
@@ -106,7 +106,7 @@ export const latest = async (
   const ret = newReturn(name);
   if (!remote) return failed(ret, "'remote' argument is required");
   if (!target) return failed(ret, "'target' argument is required");
-  if (!rev) return failed(ret, `'${pyStr(rev)}' is not a valid value for the 'rev' argument`);
+  if (!rev) return failed(ret, `'${plainStr(rev)}' is not a valid value for the 'rev' argument`);
   if (typeof force_reset !== 'boolean' && force_reset !== 'remote-changes')
     return failed(ret, "'force_reset' must be one of True, False, or 'remote-changes'");
   const path = expandUser(String(target));
@@ -116,7 +116,7 @@ export const latest = async (
   if ((bare || mirror) && rev !== 'HEAD')
     return failed(ret, "'rev' is not compatible with the 'mirror' and 'bare' arguments");
   const { url, ...https } = loginFor(name, https_user, https_pass);
-  const wanted: Wanted = {
+  const wanted: DesiredCheckout = {
     name,
     url,
     path,
@@ -150,7 +150,7 @@ export const latest = async (
 
 const bringUp = async (
   ret: StateReturn,
-  asked: Wanted,
+  asked: DesiredCheckout,
   force_clone: boolean,
 ): Promise<StateReturn> => {
   const { name, url, path, rev, remote, user, login, bare, depth } = asked;
@@ -175,7 +175,7 @@ const bringUp = async (
 
 const refsOf = async (
   url: string,
-  login: Wanted['login'],
+  login: DesiredCheckout['login'],
 ): Promise<{ refs: Refs } | { problem: string }> => {
   try {
     return { refs: await __salt__['git.ls_remote'](null, { remote: url, ...login }) };

@@ -1,5 +1,5 @@
 import { isPlainDict, setOwn } from '../../../../protocol/plain.ts';
-import { pyRepr, pyStr } from '../../../_shared/text/python-text.ts';
+import { plainRepr, plainStr } from '../../../_shared/text/python-text.ts';
 import { __opts__, type Plain, type PlainDict, SaltInvocationError } from '../../../api.ts';
 import { allGrains, grainAt } from '../../grain-at.ts';
 import { readGrainsFile, writeGrainsFile } from '../../grains-file.ts';
@@ -59,7 +59,7 @@ export const append = async (
   const now = grainAt(key, delimiter) ?? [];
   const list = Array.isArray(now) ? now : convert ? [now] : undefined;
   if (!list) return `The key ${key} is not a valid list`;
-  if (includes(list, val)) return `The val ${pyStr(val)} was already in the list ${key}`;
+  if (includes(list, val)) return `The val ${plainStr(val)} was already in the list ${key}`;
   return store(key, [...list, ...(Array.isArray(val) ? val : [val])], delimiter);
 };
 
@@ -78,13 +78,13 @@ export const remove = async (
 ): Promise<PlainDict | string> => {
   const now = grainAt(key, delimiter) ?? [];
   if (!Array.isArray(now)) return `The key ${key} is not a valid list`;
-  const at = now.findIndex(one => pyRepr(one) === pyRepr(val));
-  if (at === -1) return `The val ${pyStr(val)} was not in the list ${key}`;
+  const at = now.findIndex(one => plainRepr(one) === plainRepr(val));
+  if (at === -1) return `The val ${plainStr(val)} was not in the list ${key}`;
   return store(key, now.toSpliced(at, 1), delimiter);
 };
 
 const includes = (list: readonly Plain[], value: Plain): boolean =>
-  list.some(one => pyRepr(one) === pyRepr(value));
+  list.some(one => plainRepr(one) === plainRepr(value));
 
 /**
  * Sets a value in a list: in the item of this name or the dict with this key, else in a new dict at
@@ -148,7 +148,7 @@ export const set = async (
 ): Promise<Change> => {
   const now = grainAt(key, delimiter);
   const refuse = (comment: string): Change => ({ comment, changes: {}, result: false });
-  if (now !== undefined && pyRepr(now) === pyRepr(val) && !(val === null && destructive))
+  if (now !== undefined && plainRepr(now) === plainRepr(val) && !(val === null && destructive))
     return { comment: 'Grain is already set', changes: {}, result: true };
   const isComplex = (value: Plain | undefined): boolean =>
     typeof value === 'object' && value !== null;
@@ -168,7 +168,7 @@ export const set = async (
     const value = grainAt(above, delimiter);
     if (value !== undefined && value !== null && !isComplex(value) && value !== parts[length])
       return refuse(
-        `The key '${above}' value is '${pyStr(value)}', which is different from the provided key '${parts[length]}'. Use 'force=True' to overwrite.`,
+        `The key '${above}' value is '${plainStr(value)}', which is different from the provided key '${parts[length]}'. Use 'force=True' to overwrite.`,
       );
   }
   if (__opts__.test) return { comment: `Grain ${key} would be set`, changes: {}, result: true };

@@ -8,7 +8,7 @@ import { fnmatch } from '../../../../data/python/glob.ts';
 import { mergeRecursive } from '../../../../data/values/merge.ts';
 import { toDict, toPlain } from '../../../../data/values/value.ts';
 import { isPlainDict, setOwn } from '../../../../protocol/plain.ts';
-import { pyStr } from '../../../_shared/text/python-text.ts';
+import { plainStr } from '../../../_shared/text/python-text.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../../../api.ts';
 import { allGrains, grainAt } from '../../grain-at.ts';
 
@@ -100,7 +100,7 @@ export const ls = async (): Promise<string[]> => Object.keys(allGrains()).sort()
  * @example tsalt-ssh '*' grains.equals os Debian
  */
 export const equals = async (key: string, value: Plain): Promise<boolean> =>
-  pyStr(grainAt(key) ?? null) === pyStr(value);
+  plainStr(grainAt(key) ?? null) === plainStr(value);
 
 /**
  * Selects a value from a dict by a grain: the first key, used as a glob, that matches the grain's
@@ -123,7 +123,7 @@ export const filter_by = async (
   } = {},
 ): Promise<Plain> => {
   const value = grainAt(options.grain ?? 'os_family') ?? [];
-  const values = (Array.isArray(value) ? value : [value]).map(pyStr);
+  const values = (Array.isArray(value) ? value : [value]).map(plainStr);
   const key = values
     .flatMap(one => Object.keys(lookup_dict).find(pattern => fnmatch(one, pattern)) ?? [])
     .at(0);

@@ -1,5 +1,5 @@
 import { repackDictList } from '../../../_shared/states/values.ts';
-import { pyStr } from '../../../_shared/text/python-text.ts';
+import { plainStr } from '../../../_shared/text/python-text.ts';
 import { type Plain, SaltInvocationError } from '../../../api.ts';
 import { covers, grantTarget, parseGrant, rightsText, splitRights } from '../../mysql-grant.ts';
 import { type MysqlOptions, mysqlAccount, mysqlRows, mysqlText } from '../../mysql-run.ts';
@@ -100,7 +100,7 @@ export const grant_add = async (
 const sslWords = (options: Plain): string => {
   if (typeof options !== 'object')
     throw new SaltInvocationError(
-      `ssl_option is a list such as [{SSL: true}], not ${pyStr(options)}`,
+      `ssl_option is a list such as [{SSL: true}], not ${plainStr(options)}`,
     );
   return Object.entries(repackDictList(options))
     .filter(([, value]) => value !== false)

@@ -1,6 +1,11 @@
 import { fnmatch } from '../../../../data/python/glob.ts';
 import { toList } from '../../../_shared/states/values.ts';
-import { inNetwork, netmaskOf, networkOf, parseAddress } from '../../../_shared/text/ip-address.ts';
+import {
+  isInNetwork,
+  netmaskOf,
+  networkOf,
+  parseAddress,
+} from '../../../_shared/text/ip-address.ts';
 import type { PlainDict } from '../../../api.ts';
 import { knownNetwork } from '../../known-network.ts';
 import { addressesOf, byAddress, isLoopback, readInterfaces } from '../../network-interfaces.ts';
@@ -27,7 +32,7 @@ const addresses = async (
   const found = (await listed(kind, iface))
     .map(({ address }) => address)
     .filter(address => loopback || !isLoopback(address))
-    .filter(address => !cidr || inNetwork(address, cidr));
+    .filter(address => !cidr || isInNetwork(address, cidr));
   return [...new Set(found)].sort(byAddress);
 };
 

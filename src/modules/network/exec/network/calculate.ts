@@ -1,6 +1,6 @@
 import {
   formatAddress,
-  inNetwork,
+  isInNetwork,
   netmaskOf,
   networkOf,
   parseAddress,
@@ -27,7 +27,7 @@ export const calc_net = async (ip_addr: string, netmask: string | null = null): 
  * @example tsalt-ssh '*' network.ip_in_subnet 172.17.0.4 172.16.0.0/12
  */
 export const ip_in_subnet = async (ip_addr: string, cidr: string): Promise<boolean> =>
-  knownNetwork(cidr) && inNetwork(ip_addr, cidr);
+  knownNetwork(cidr) && isInNetwork(ip_addr, cidr);
 
 /**
  * Whether an address is not for the public: private networks, link-local, loopback, documentation …
@@ -60,7 +60,7 @@ export const isPrivate = (address: string): boolean =>
     '2002::/16',
     'fc00::/7',
     'fe80::/10',
-  ].some(network => inNetwork(address, network));
+  ].some(network => isInNetwork(address, network));
 
 /**
  * Whether an address is a loopback one.

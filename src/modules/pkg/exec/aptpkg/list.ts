@@ -13,7 +13,7 @@ import { which } from '../../../_shared/commands/which.ts';
 import { __grains__, CommandExecutionError } from '../../../api.ts';
 import { normalize } from '../../apt-run.ts';
 import { type Downloaded, downloadedOf, filesBelow } from '../../downloaded-packages.ts';
-import { installedNow, listed } from '../../dpkg-list.ts';
+import { dpkgList, installedNow } from '../../dpkg-list.ts';
 import { forgetPackages, shownPackages } from '../../packages.ts';
 
 export const __virtualname__ = 'pkg';
@@ -44,7 +44,7 @@ export const list_pkgs = async ({
   use_context?: boolean;
 } = {}): Promise<{ [name: string]: string | string[] }> => {
   if (!use_context) forgetPackages();
-  const all = await listed();
+  const all = await dpkgList();
   const list = removed
     ? all.removed
     : purge_desired

@@ -2,7 +2,7 @@ import { getOwn } from '../../../../protocol/plain.ts';
 import { repackDictList } from '../../../_shared/states/values.ts';
 import type { Plain } from '../../../api.ts';
 import { apt, normalize } from '../../apt-run.ts';
-import { installedNow, listed } from '../../dpkg-list.ts';
+import { dpkgList, installedNow } from '../../dpkg-list.ts';
 import {
   forgetPackages,
   type PackageChanges,
@@ -49,7 +49,7 @@ const uninstall = async (
   { pkgs, env }: { pkgs?: Plain; env?: Plain },
 ): Promise<{ any: boolean; removed: PackageChanges; installed: PackageChanges }> => {
   const wanted = targetsOf(name, pkgs, undefined, normalize);
-  const before = await listed();
+  const before = await dpkgList();
   const have = await installedNow();
   const targets = [...wanted.keys()].filter(
     one => getOwn(have, one) || (action === 'purge' && getOwn(before.removed, one)),
@@ -59,7 +59,7 @@ const uninstall = async (
     env: repackDictList(env),
   });
   forgetPackages();
-  const after = await listed();
+  const after = await dpkgList();
   const installed = packageChanges(have, await installedNow());
   const removed = packageChanges(before.removed, after.removed);
   if (code !== 0)

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { fnmatch } from '../../../../data/python/glob.ts';
 import { runCommand } from '../../../_shared/commands/run-command.ts';
 import { which } from '../../../_shared/commands/which.ts';
-import { namesIn } from '../../../_shared/files/read-file.ts';
+import { readNames } from '../../../_shared/files/read-file.ts';
 import { mkdirSync } from '../../../_shared/safe-fs/fs.ts';
 import { rm } from '../../../_shared/safe-fs/promises.ts';
 import { compareRpm } from '../../../_shared/text/package-version.ts';
@@ -89,7 +89,7 @@ export const download = async (...packages: string[]): Promise<{ [name: string]:
   mkdirSync(downloads, { recursive: true });
   const isOf = (file: string, name: string): boolean =>
     file.endsWith('.rpm') && file.replace(/-[^-]+-[^-]+\.rpm$/, '') === name;
-  for (const file of namesIn(downloads))
+  for (const file of readNames(downloads))
     if (packages.some(name => isOf(file, name))) await rm(join(downloads, file), { force: true });
   // Without strict=0 dnf would download nothing when one of them is unknown.
   const where = `--destdir=${downloads}`;
@@ -102,7 +102,7 @@ export const download = async (...packages: string[]): Promise<{ [name: string]:
     );
   const found: { [name: string]: string } = {};
   for (const name of packages) {
-    const file = namesIn(downloads).find(one => isOf(one, name));
+    const file = readNames(downloads).find(one => isOf(one, name));
     if (file) found[name] = join(downloads, file);
   }
   const missing = packages.filter(name => !found[name]);

@@ -5,7 +5,7 @@ import { changed, failed, unchanged, would } from '../../../_shared/states/retur
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
 import type { Downloaded } from '../../downloaded-packages.ts';
 import { shownPackage } from '../../install-report.ts';
-import { fulfills, PackageError, type Wanted } from '../../packages.ts';
+import { type DesiredPackages, fulfills, PackageError } from '../../packages.ts';
 import { compareVersions, desiredPackages } from '../../wanted-packages.ts';
 
 /**
@@ -41,9 +41,9 @@ export const downloaded = async (
     return failed(name, 'The pkg.downloaded state is not available on this platform');
   if (Array.isArray(pkgs) && pkgs.length === 0)
     return unchanged(name, 'No packages to download provided');
-  let wanted: Wanted;
+  let wanted: DesiredPackages;
   let before: Downloaded;
-  let targets: Wanted;
+  let targets: DesiredPackages;
   try {
     wanted = await desiredPackages({ name, version, pkgs, sources: null, normalize: true });
     before = await salt('pkg.list_downloaded')();
@@ -88,7 +88,11 @@ export const downloaded = async (
     : changed(name, `Packages downloaded: ${names}`, changes);
 };
 
-const missingIn = (have: Downloaded, wanted: Wanted, ignoreEpoch: boolean | null): Wanted =>
+const missingIn = (
+  have: Downloaded,
+  wanted: DesiredPackages,
+  ignoreEpoch: boolean | null,
+): DesiredPackages =>
   new Map(
     [...wanted].filter(([name, version]) => {
       const versions = Object.keys(getOwn(have, name) ?? {});

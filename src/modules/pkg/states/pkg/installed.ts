@@ -23,7 +23,7 @@ import {
 } from '../../install-plan.ts';
 import { installReport, wouldInstall } from '../../install-report.ts';
 import { changeHolds, type HoldOutcome, holdAfter, holdFailed } from '../../package-holds.ts';
-import { isRefreshDue, PackageError, PackageTwice, type Wanted } from '../../packages.ts';
+import { type DesiredPackages, isRefreshDue, PackageError, PackageTwice } from '../../packages.ts';
 import { currentPackages, desiredPackages, withProviders } from '../../wanted-packages.ts';
 
 export const __virtual__ = (): true | [false, string] =>
@@ -108,7 +108,7 @@ export const installed = async (
   if (pkgs && sources) return failed(name, 'Only one of "pkgs" and "sources" is permitted.');
   const verifying = pkg_verify === true || Array.isArray(pkg_verify);
   if (verifying && !hasFunction('pkg.verify')) return failed(name, 'pkg.verify not implemented');
-  let desired: Wanted;
+  let desired: DesiredPackages;
   try {
     desired = await desiredPackages({ name, version, pkgs, sources, normalize });
   } catch (error) {

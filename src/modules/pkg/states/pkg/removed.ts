@@ -3,7 +3,7 @@ import { getOwn } from '../../../../protocol/plain.ts';
 import { salt } from '../../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
-import { fulfills, PackageError, type Wanted } from '../../packages.ts';
+import { type DesiredPackages, fulfills, PackageError } from '../../packages.ts';
 import { compareVersions, currentPackages, desiredPackages } from '../../wanted-packages.ts';
 
 /**
@@ -52,7 +52,7 @@ const uninstall = async (
   if (Array.isArray(pkgs) && pkgs.length === 0)
     return unchanged(name, `No packages to ${action} provided`);
   let targets: string[];
-  let wanted: Wanted;
+  let wanted: DesiredPackages;
   try {
     wanted = await desiredPackages({ name, version, pkgs, sources: null, normalize });
     const current = await currentPackages();

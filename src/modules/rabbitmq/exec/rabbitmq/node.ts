@@ -1,4 +1,4 @@
-import { pyStr } from '../../../_shared/text/python-text.ts';
+import { plainStr } from '../../../_shared/text/python-text.ts';
 import { listRabbitmq, type RunAs, runRabbitmq } from '../../rabbitmq-run.ts';
 
 const ctl = async (words: readonly string[], options: RunAs): Promise<string> =>
@@ -108,7 +108,7 @@ export const list_queues_vhost = async (
   const words = ['list_queues', `--vhost=${vhost}`, '--', ...asked];
   return Object.fromEntries(
     (await listRabbitmq(words, { runas })).map(row => {
-      const [first = '', ...others] = asked.map(column => pyStr(row[column] ?? ''));
+      const [first = '', ...others] = asked.map(column => plainStr(row[column] ?? ''));
       return [first, others];
     }),
   );

@@ -1,5 +1,5 @@
 import { type Plain, SaltInvocationError } from '../../../api.ts';
-import { pairsOf, type RedisOptions, redisAsk } from '../../redis-run.ts';
+import { type RedisOptions, redisAsk, replyPairs } from '../../redis-run.ts';
 
 /**
  * Removes fields of a hash; returns how many there were.
@@ -49,7 +49,7 @@ export const hget = async (
 export const hgetall = async (
   key: string,
   options: RedisOptions = {},
-): Promise<{ [field: string]: string }> => pairsOf(await redisAsk(['HGETALL', key], options));
+): Promise<{ [field: string]: string }> => replyPairs(await redisAsk(['HGETALL', key], options));
 
 /**
  * Adds to a field that is an integer; returns the sum.
@@ -187,5 +187,5 @@ export const hscan = async (
   ];
   const answer = await redisAsk(['HSCAN', key, cursor, ...words], options);
   const [next, pairs] = Array.isArray(answer) ? answer : [0, []];
-  return [Number(next), pairsOf(pairs ?? [])];
+  return [Number(next), replyPairs(pairs ?? [])];
 };

@@ -3,10 +3,10 @@ import { CommandExecutionError, type PlainDict } from '../../../api.ts';
 import {
   askAt,
   infoOf,
-  pairsOf,
   RedisError,
   type RedisOptions,
   redisAsk,
+  replyPairs,
 } from '../../redis-run.ts';
 
 /**
@@ -39,7 +39,7 @@ export const config_get = async (
   pattern = '*',
   options: RedisOptions = {},
 ): Promise<{ [name: string]: string }> =>
-  pairsOf(await redisAsk(['CONFIG', 'GET', pattern], options));
+  replyPairs(await redisAsk(['CONFIG', 'GET', pattern], options));
 
 /**
  * Changes a setting of the server, until it is started again.

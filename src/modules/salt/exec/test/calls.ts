@@ -6,7 +6,7 @@ import { createHash, getHashes, randomInt } from 'node:crypto';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { messageOf } from '../../../../protocol/error.ts';
 import { notDone } from '../../../_shared/states/not-done.ts';
-import { pyRepr } from '../../../_shared/text/python-text.ts';
+import { plainRepr } from '../../../_shared/text/python-text.ts';
 import {
   __context__,
   __opts__,
@@ -86,8 +86,8 @@ export const arg_type = ({ ...kwargs }: Kwargs, ...args: Plain[]): PlainDict => 
 
 /** The arguments as Python writes them: a tuple and a dict. */
 export const arg_repr = ({ ...kwargs }: Kwargs, ...args: Plain[]): PlainDict => ({
-  args: `(${args.map(pyRepr).join(', ')}${args.length === 1 ? ',' : ''})`,
-  kwargs: pyRepr(kwargs),
+  args: `(${args.map(plainRepr).join(', ')}${args.length === 1 ? ',' : ''})`,
+  kwargs: plainRepr(kwargs),
 });
 
 const typeOf = (value: Plain): string => {

@@ -1,5 +1,5 @@
 import { runPlain, semanageLines } from '../../../_shared/files/selinux-run.ts';
-import { pyStr } from '../../../_shared/text/python-text.ts';
+import { plainStr } from '../../../_shared/text/python-text.ts';
 import type { PlainDict } from '../../../api.ts';
 
 type Boolean_ = { State: string; Default: string; Description: string };
@@ -54,7 +54,7 @@ export const setsebool = async (
  * @example tsalt-ssh '*' selinux.setsebools '{virt_use_usb: on, squid_use_tproxy: off}'
  */
 export const setsebools = async (pairs: PlainDict, persist = false): Promise<boolean> => {
-  const words = Object.entries(pairs).map(([name, value]) => `${name}=${onOrOff(pyStr(value))}`);
+  const words = Object.entries(pairs).map(([name, value]) => `${name}=${onOrOff(plainStr(value))}`);
   const { code } = await runPlain(['setsebool', ...(persist ? ['-P'] : []), ...words]);
   return code === 0;
 };

@@ -1,7 +1,7 @@
 import type { CommandResult } from '../../../_shared/commands/run-command.ts';
 import {
   type Answer,
-  answerOf,
+  commandAnswer,
   parseContext,
   runPlain,
   semanageAdd,
@@ -90,7 +90,7 @@ export const _parseFileContexts = (lines: readonly string[]): { [part: string]: 
  * @example tsalt-ssh '*' selinux.fcontext_add_policy '/srv/web(/.*)?' sel_type=httpd_sys_content_t
  */
 export const fcontext_add_policy = async (name: string, options: Options = {}): Promise<Answer> =>
-  answerOf(await semanageAdd('fcontext', [...optionWords(options), '--', name]));
+  commandAnswer(await semanageAdd('fcontext', [...optionWords(options), '--', name]));
 
 /**
  * Takes the rule for a file specification away.
@@ -106,7 +106,7 @@ export const fcontext_delete_policy = async (
   name: string,
   options: Options = {},
 ): Promise<Answer> =>
-  answerOf(
+  commandAnswer(
     await runPlain(['semanage', 'fcontext', '--delete', ...optionWords(options), '--', name]),
   );
 
@@ -148,7 +148,7 @@ export const fcontext_apply_policy = async (
   recursive = false,
 ): Promise<Answer & { changes?: Relabelled }> => {
   const due = _parseRelabelled(await fcontext_policy_is_applied(name, recursive));
-  const done = answerOf(await restorecon(name, recursive, '-v', '-F'));
+  const done = commandAnswer(await restorecon(name, recursive, '-v', '-F'));
   return done.retcode === 0 ? { ...done, changes: due } : done;
 };
 

@@ -1,6 +1,6 @@
 import {
   type Answer,
-  answerOf,
+  commandAnswer,
   runPlain,
   semanageAdd,
   semanageLines,
@@ -78,7 +78,7 @@ export const port_add_policy = async (
 ): Promise<Answer> => {
   const { protocol, port } = protocolAndPort(name, { protocol: kind, port: number });
   const range = sel_range === null ? [] : ['--range', sel_range];
-  return answerOf(
+  return commandAnswer(
     await semanageAdd('port', ['--proto', protocol, '--type', sel_type, ...range, port]),
   );
 };
@@ -96,5 +96,5 @@ export const port_delete_policy = async (
   options: PortOptions = {},
 ): Promise<Answer> => {
   const { protocol, port } = protocolAndPort(name, options);
-  return answerOf(await runPlain(['semanage', 'port', '--delete', '--proto', protocol, port]));
+  return commandAnswer(await runPlain(['semanage', 'port', '--delete', '--proto', protocol, port]));
 };

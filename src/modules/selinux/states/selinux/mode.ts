@@ -3,7 +3,7 @@
 import { hasFunction, salt } from '../../../_shared/states/call.ts';
 import { failOnError } from '../../../_shared/states/fail-on-error.ts';
 import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
-import { pyStr } from '../../../_shared/text/python-text.ts';
+import { plainStr } from '../../../_shared/text/python-text.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
 
 export const __virtual__ = (): true | [false, string] =>
@@ -47,7 +47,7 @@ export const mode = async (name: string): Promise<StateReturn> =>
   });
 
 const onOrOff = (value: Plain): string | undefined => {
-  const text = pyStr(value).toLowerCase();
+  const text = plainStr(value).toLowerCase();
   if (['1', 'on', 'yes', 'true'].includes(text)) return 'on';
   return ['0', 'off', 'no', 'false'].includes(text) ? 'off' : undefined;
 };
@@ -73,7 +73,7 @@ export const boolean = async (
     if (!found) return failed(name, `Boolean ${name} is not available`);
     const wanted = onOrOff(value);
     if (wanted === undefined)
-      return failed(name, `${pyStr(value)} is not a valid value for the boolean`);
+      return failed(name, `${plainStr(value)} is not a valid value for the boolean`);
     const isKept = !persist || found.Default === wanted;
     if (found.State === wanted && isKept) return unchanged(name, 'Boolean is in the correct state');
     if (__opts__.test) return would(name, `Boolean ${name} is set to be changed to ${wanted}`);

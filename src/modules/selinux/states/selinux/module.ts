@@ -1,11 +1,11 @@
 import { salt } from '../../../_shared/states/call.ts';
 import { failOnError } from '../../../_shared/states/fail-on-error.ts';
 import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
-import { pyStr } from '../../../_shared/text/python-text.ts';
+import { plainStr } from '../../../_shared/text/python-text.ts';
 import { __opts__, type Plain, type StateReturn } from '../../../api.ts';
 
 const stateOf = (value: Plain): 'enabled' | 'disabled' | undefined => {
-  const text = pyStr(value).toLowerCase();
+  const text = plainStr(value).toLowerCase();
   if (['1', 'on', 'yes', 'true', 'enabled'].includes(text)) return 'enabled';
   return ['0', 'off', 'no', 'false', 'disabled'].includes(text) ? 'disabled' : undefined;
 };
@@ -53,7 +53,7 @@ export const module = async (
     if (!found) return failed(name, `Module ${name} is not available`);
     const wanted = stateOf(module_state);
     if (wanted === undefined)
-      return failed(name, `${pyStr(module_state)} is not a valid state for the ${name} module.`);
+      return failed(name, `${plainStr(module_state)} is not a valid state for the ${name} module.`);
     if (version !== 'any' && found.Version !== version)
       return failed(
         name,
@@ -64,7 +64,7 @@ export const module = async (
       return installed
         ? changed(name, `Module ${name} has been installed`, { [name]: { old: null, new: wanted } })
         : unchanged(name, `Module ${name} is in the desired state`);
-    const shown = pyStr(module_state);
+    const shown = plainStr(module_state);
     if (__opts__.test) return would(name, `Module ${name} is set to be toggled to ${shown}`);
     return (await salt('selinux.setsemod')(name, wanted))
       ? changed(name, `Module ${name} has been set to ${shown}`, { [name]: { old, new: wanted } })

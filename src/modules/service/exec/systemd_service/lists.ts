@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { inRoot } from '../../../_shared/commands/other-root.ts';
 import { isExecutable } from '../../../_shared/files/file-paths.ts';
-import { namesIn } from '../../../_shared/files/read-file.ts';
+import { readNames } from '../../../_shared/files/read-file.ts';
 import { existsSync } from '../../../_shared/safe-fs/fs.ts';
 import { systemctl } from '../../systemd.ts';
 
@@ -92,7 +92,7 @@ const unitFolders = ['/lib', '/usr/lib', '/etc'].map(root => `${root}/systemd/sy
 
 /** SysV scripts without a unit. */
 const scripts = (root: string | null): string[] =>
-  namesIn(inRoot('/etc/init.d', root)).filter(
+  readNames(inRoot('/etc/init.d', root)).filter(
     name =>
       isExecutable(inRoot(`/etc/init.d/${name}`, root)) &&
       !unitFolders.some(folder => existsSync(inRoot(join(folder, `${name}.service`), root))),
@@ -101,7 +101,7 @@ const scripts = (root: string | null): string[] =>
 /** Whether a runlevel with services has a link that starts the script. */
 const isScriptAtBoot = (name: string, root: string | null): boolean =>
   ['3', '5'].some(level =>
-    namesIn(inRoot(`/etc/rc${level}.d`, root)).some(
+    readNames(inRoot(`/etc/rc${level}.d`, root)).some(
       link => /^S\d*/.test(link) && link.replace(/^S\d*/, '') === name,
     ),
   );

@@ -1,7 +1,7 @@
 import { failed, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __context__, __opts__, type StateReturn } from '../../../api.ts';
 import { withBoot } from '../../service-boot.ts';
-import { isAvailable, type ServiceOptions, startsAtBoot } from '../../service-checks.ts';
+import { isServiceAvailable, type ServiceOptions, startsAtBoot } from '../../service-checks.ts';
 
 /**
  * A service starts at boot. Whether it runs now does not matter.
@@ -16,7 +16,7 @@ import { isAvailable, type ServiceOptions, startsAtBoot } from '../../service-ch
  */
 export const enabled = async (name: string, options: ServiceOptions = {}): Promise<StateReturn> => {
   __context__['service.state'] = 'enabled';
-  if (!(await isAvailable(name)))
+  if (!(await isServiceAvailable(name)))
     return __opts__.test
       ? would(
           name,
@@ -48,7 +48,7 @@ export const disabled = async (
   options: ServiceOptions = {},
 ): Promise<StateReturn> => {
   __context__['service.state'] = 'disabled';
-  if (!(await isAvailable(name)))
+  if (!(await isServiceAvailable(name)))
     return unchanged(name, `The named service ${name} is not available`);
   return withBoot(
     unchanged(name, ''),

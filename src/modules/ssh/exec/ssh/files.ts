@@ -1,7 +1,7 @@
 import { basename, isAbsolute, join } from 'node:path';
 import { readAccounts } from '../../../_shared/commands/accounts.ts';
 import { runCommand } from '../../../_shared/commands/run-command.ts';
-import { namesIn, readOr } from '../../../_shared/files/read-file.ts';
+import { readNames, readOr } from '../../../_shared/files/read-file.ts';
 import { existsSync, readFileSync } from '../../../_shared/safe-fs/fs.ts';
 import { CommandExecutionError, type PlainDict } from '../../../api.ts';
 import { keyFile } from '../../authorized-keys.ts';
@@ -20,7 +20,7 @@ export const host_keys = async (
   { private: withPrivate = false, certs = true }: { private?: boolean; certs?: boolean } = {},
 ): Promise<Record<string, string>> =>
   Object.fromEntries(
-    namesIn(keydir).flatMap(name => {
+    readNames(keydir).flatMap(name => {
       const [, type, isCertificate, isPublic] =
         name.match(/^ssh_host_(.+?)_key(-cert)?(\.pub)?$/) ?? [];
       if (type === undefined || (!isPublic && !withPrivate) || (isCertificate && !certs)) return [];

@@ -5,17 +5,17 @@
  */
 
 import { readAccounts } from '../../../_shared/commands/accounts.ts';
-import { textOf } from '../../../_shared/files/file-content.ts';
+import { contentText } from '../../../_shared/files/file-content.ts';
 import { isFile } from '../../../_shared/files/file-paths.ts';
 import { homeOf } from '../../../_shared/files/owner-names.ts';
 import { findSource } from '../../../_shared/sources/file-source.ts';
 import { __opts__, CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 import {
   type AuthorizedKey,
+  authorizedKeyType,
   fingerprintOf,
   isKeyText,
   keyFile,
-  keyType,
   parseKeyLine,
   readKeyLines,
   renderKeyLine,
@@ -95,7 +95,7 @@ export const check_key = async (
   const known = keysOf(user, config).find(each => each.key === key);
   if (!known) return 'add';
   return renderKeyLine(known) ===
-    renderKeyLine({ key, enc: keyType(enc), comment, options: options ?? [] })
+    renderKeyLine({ key, enc: authorizedKeyType(enc), comment, options: options ?? [] })
     ? 'exists'
     : 'update';
 };
@@ -123,7 +123,12 @@ export const set_auth_key = async (
   }: { enc?: string; comment?: string; options?: string[] | null; config?: string } & Same = {},
 ): Promise<'new' | 'replace' | 'no change' | 'Invalid public key'> => {
   if (key.split(/\s/).length > 1) return 'Invalid public key';
-  const wanted: AuthorizedKey = { key, enc: keyType(enc), comment, options: options ?? [] };
+  const wanted: AuthorizedKey = {
+    key,
+    enc: authorizedKeyType(enc),
+    comment,
+    options: options ?? [],
+  };
   if (
     !isKeyText(key) ||
     !parseKeyLine(renderKeyLine({ ...wanted, options: [] })) ||
@@ -183,7 +188,7 @@ export const keys_from_file = async (
     saltenv: saltenv ?? __opts__.saltenv,
     skip_verify: true,
   });
-  const lines = textOf(await found.content()).split('\n');
+  const lines = contentText(await found.content()).split('\n');
   const keys = lines.flatMap(line => parseKeyLine(line) ?? []);
   if (keys.length === 0)
     throw new CommandExecutionError(`No keys detected in ${source}. Is file properly formatted?`);

@@ -2,7 +2,14 @@ import { rootFlags } from '../../../_shared/commands/other-root.ts';
 import { toList } from '../../../_shared/states/values.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 import { gecosText } from '../../gecos.ts';
-import { findUser, groupsOf, localGroups, type Root, run, tool } from '../../user-tools.ts';
+import {
+  findUser,
+  groupsOf,
+  localGroups,
+  runUserTool,
+  type SystemRoot,
+  tool,
+} from '../../user-tools.ts';
 
 /**
  * Makes an account.
@@ -134,7 +141,7 @@ export const delete_ = async (
     '--',
     name,
   ];
-  const { code, stderr } = await run(argv as [string, ...string[]]);
+  const { code, stderr } = await runUserTool(argv as [string, ...string[]]);
   // Debian's userdel exits with 12 when the mail spool is missing.
   if (code === 0 || (code === 12 && /var\/(spool\/)?mail/.test(stderr))) return true;
   throw new CommandExecutionError(stderr.trim() || `userdel failed with status ${code}`);
@@ -143,7 +150,7 @@ export const delete_ = async (
 export const __func_alias__ = { delete_: 'delete' };
 
 /** Changes an account by usermod. */
-const modify = (name: string, options: readonly string[], root: Root): Promise<true> =>
+const modify = (name: string, options: readonly string[], root: SystemRoot): Promise<true> =>
   tool(['usermod', ...options, ...rootFlags(root), '--', name]);
 
 /**

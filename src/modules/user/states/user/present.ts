@@ -11,8 +11,8 @@ import {
   type PlainDict,
   type StateReturn,
 } from '../../../api.ts';
-import { create, update } from '../../user-change.ts';
-import type { PresentOptions, User, Wanted } from '../../user-wish.ts';
+import { createUser, updateUser } from '../../user-change.ts';
+import type { DesiredUser, PresentOptions, User } from '../../user-wish.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('user.info') || [false, 'user.info is not available on this host.'];
@@ -79,9 +79,11 @@ export const present = async (name: string, options: PresentOptions = {}): Promi
   const optional = toList(options.optional_groups).filter(group => known.has(group));
   try {
     const password = await hashOf(name, wanted);
-    const state: Wanted = { ...wanted, password, optional };
+    const state: DesiredUser = { ...wanted, password, optional };
     const user: User | PlainDict = await salt('user.info')(name);
-    return 'uid' in user ? await update(name, user as User, state) : await create(name, state);
+    return 'uid' in user
+      ? await updateUser(name, user as User, state)
+      : await createUser(name, state);
   } catch (error) {
     if (error instanceof CommandExecutionError) return failed(name, error.message);
     throw error;

@@ -9,13 +9,13 @@ import { privateEntries } from '../../pem.ts';
 import { buildCertificate, readCertificate } from '../../x509-certificate.ts';
 import { crlExtensions } from '../../x509-crl-extensions.ts';
 import {
-  answerOf,
   type CertificateOptions,
   certificateEncodings,
   certificateFile,
   checkEncoding,
   type Encoding,
   encodeCertificates,
+  encodedResult,
   encodeKey,
   encodeOne,
 } from '../../x509-encodings.ts';
@@ -42,7 +42,7 @@ const deliver = (
   what: string,
   { isSecret = false, overwrite = true }: { isSecret?: boolean; overwrite?: boolean } = {},
 ): string => {
-  if (path === null) return answerOf(bytes, encoding);
+  if (path === null) return encodedResult(bytes, encoding);
   const before = overwrite ? '' : privateEntries(path);
   const isPrivate = isSecret || before !== '';
   writeAtomic(path, Buffer.concat([Buffer.from(before), bytes]), isPrivate ? { mode: 0o600 } : {});

@@ -2,12 +2,12 @@ import { SaltInvocationError } from '../../../api.ts';
 import { derOf } from '../../pem.ts';
 import { readCertificate } from '../../x509-certificate.ts';
 import {
-  answerOf,
   type CertificateOptions,
   certificateEncodings,
   certificateFile,
   checkEncoding,
   encodeCertificates,
+  encodedResult,
   encodeKey,
   encodeOne,
 } from '../../x509-encodings.ts';
@@ -50,12 +50,12 @@ export const encode_certificate = async (
   };
   const { der } = readCertificate(certificate);
   const file = certificateFile(der, [append_certs ?? []].flat(), key, options);
-  return answerOf(encodeCertificates(file, how), how);
+  return encodedResult(encodeCertificates(file, how), how);
 };
 
 const encodeNamed = (given: string, encoding: string, ...labels: [string, ...string[]]): string => {
   const how = checkEncoding(encoding, 'pem', 'der');
-  return answerOf(encodeOne(labels[0], derOf(given, ...labels), how), how);
+  return encodedResult(encodeOne(labels[0], derOf(given, ...labels), how), how);
 };
 
 /**
@@ -107,5 +107,5 @@ export const encode_private_key = async (
 ): Promise<string> => {
   const how = checkEncoding(encoding, 'pem', 'der', 'pkcs12');
   const key = loadPrivateKey(private_key, private_key_passphrase);
-  return answerOf(encodeKey(key, how, { passphrase, compat: pkcs12_encryption_compat }), how);
+  return encodedResult(encodeKey(key, how, { passphrase, compat: pkcs12_encryption_compat }), how);
 };

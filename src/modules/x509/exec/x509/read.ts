@@ -1,6 +1,6 @@
 import { globPaths } from '../../../_shared/files/glob-paths.ts';
 import type { PlainDict } from '../../../api.ts';
-import { colons, keyOf, readCertificate } from '../../x509-certificate.ts';
+import { colons, publicKeyOf, readCertificate } from '../../x509-certificate.ts';
 import { keySizeOf, loadPrivateKey, loadPublicKey, pemOrFile } from '../../x509-keys.ts';
 import { readName } from '../../x509-names.ts';
 import { readRequest, readRevocationList, reasons } from '../../x509-requests.ts';
@@ -31,7 +31,7 @@ export const read_certificates = async (glob_path: string): Promise<PlainDict> =
 /** Returns the content of a certificate signing request: a PEM or a file. */
 export const read_csr = async (csr: string): Promise<PlainDict> => {
   const request = readRequest(csr);
-  const key = keyOf(request.publicKey);
+  const key = publicKeyOf(request.publicKey);
   return {
     Subject: readName(request.subject),
     'Public Key': key.export({ format: 'pem', type: 'spki' }).toString(),
@@ -72,7 +72,9 @@ export const get_public_key = async (
 ): Promise<string> => {
   const text = pemOrFile(key);
   const isRequest = typeof text === 'string' && text.includes('CERTIFICATE REQUEST-----');
-  const found = isRequest ? keyOf(readRequest(key).publicKey) : loadPublicKey(key, passphrase);
+  const found = isRequest
+    ? publicKeyOf(readRequest(key).publicKey)
+    : loadPublicKey(key, passphrase);
   return found.export({ format: 'pem', type: 'spki' }).toString();
 };
 

@@ -9,7 +9,7 @@ import {
   buildCertificate,
   type Certificate,
   isSignedBy,
-  keyOf,
+  publicKeyOf,
   readCertificate,
 } from '../../x509-certificate.ts';
 import {
@@ -17,7 +17,7 @@ import {
   failOrForesee,
   isWrongOnlyIn,
   otherEncoding,
-  show,
+  showName,
   tryRead,
 } from '../../x509-compare.ts';
 import {
@@ -151,10 +151,10 @@ const wrongOf = (
   const parts = different(old, wish, wish.digest);
   if (!old) return parts;
   if (!old.issuer.equals(wish.issuer))
-    parts.issuer_name = { old: show(old.issuer), new: show(wish.issuer) };
+    parts.issuer_name = { old: showName(old.issuer), new: showName(wish.issuer) };
   if (old.serial !== wish.serial)
     parts.serial_number = { old: String(old.serial), new: String(wish.serial) };
-  if (!isSignedBy(old, keyOf(spkiOf(wish.key))))
+  if (!isSignedBy(old, publicKeyOf(spkiOf(wish.key))))
     parts.signing_private_key = { old: 'another', new: 'as given' };
   for (const [key, wanted] of [
     ['from', wish.from],

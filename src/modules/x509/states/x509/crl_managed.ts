@@ -1,7 +1,7 @@
 import { salt } from '../../../_shared/states/call.ts';
 import { type PlainDict, SaltInvocationError, type StateReturn } from '../../../api.ts';
 import { derOf } from '../../pem.ts';
-import { isSignedBy, keyOf, readCertificate } from '../../x509-certificate.ts';
+import { isSignedBy, publicKeyOf, readCertificate } from '../../x509-certificate.ts';
 import {
   failOrForesee,
   isWrongOnlyIn,
@@ -95,7 +95,7 @@ export const crl_managed = async (
         const listed = entries(old.revoked);
         if (listed.join() !== wanted.join()) parts.revoked = { old: listed, new: wanted };
         const key = loadPrivateKey(signing_private_key, signing_private_key_passphrase);
-        if (!isSignedBy(old, keyOf(spkiOf(key))))
+        if (!isSignedBy(old, publicKeyOf(spkiOf(key))))
           parts.signing_private_key = { old: 'another', new: 'as given' };
         const hash = digestIn({ digest: digest || undefined }, key);
         Object.assign(parts, otherDigest(old.algorithm, hash));
