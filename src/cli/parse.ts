@@ -137,7 +137,7 @@ const dashed = (name = ''): string => (name.length === 1 ? `-${name}` : `--${nam
 const unknownOption = (name: string, argv: readonly string[]): TsaltError =>
   new TsaltError('usage-option', `There is no option ${dashed(name)}.`, {
     hint:
-      (name.length > 1 ? hintForLong(name) : withOneDash(name, argv)) ??
+      (name.length > 1 ? hintForLong(name) : (withOneDash(name, argv) ?? insteadOf(name))) ??
       'tsalt-ssh --help lists the options.',
   });
 

@@ -132,6 +132,7 @@ test('--dry-run is test=True', async () => {
 test('--guard is for runs of states whose workspace stays', async () => {
   const apply = ['web1', 'state.apply', '--guard=2.5'];
   expect((await request(apply)).options.guard).toBe(2.5);
+  expect((await request(['web1', 'state.apply', '--rollback', '2.5'])).options.guard).toBe(2.5);
   expect((await request(['web1', 'state.apply'])).options.guard).toBeUndefined();
   const text = async (argv: string[], config?: string): Promise<string> =>
     (await fault(request(argv, roster, config))).message;
