@@ -68,6 +68,11 @@ const withoutFunction = (target: string, isRaw: boolean): TsaltError =>
 /** Recognises the two usual slips: target and function swapped, and a glob without quotes. */
 const wrongFunction = (target: string, fun: string, given: readonly string[]): TsaltError => {
   const message = `The function '${fun}' is not of the form module.function.`;
+  const [next = ''] = given;
+  if (target === '@local' && isFunctionName(next))
+    return new TsaltError('usage-function', message, {
+      hint: `--local takes no target: tsalt-ssh --local ${given.join(' ')}`,
+    });
   if (existsSync(target) && existsSync(fun))
     return new TsaltError('usage-function', message, {
       hint: `'${target}' and '${fun}' are names of files here: the shell has replaced a target by them. Quote it: tsalt-ssh '*' ${given.find(isFunctionName) ?? 'test.ping'}`,

@@ -47,6 +47,7 @@ test.each([
   [['roster.yaml', 'states', 'state.apply'], "Quote it: tsalt-ssh '*' state.apply\n"],
   [['--tets', 'web1', 'test.ping'], 'Use test=True after the function, or --dry-run.\n'],
   [['--check', 'web1', 'test.ping'], 'Use test=True after the function, or --dry-run.\n'],
+  [['--local', 'web1', 'test.ping'], '--local takes no target: tsalt-ssh --local test.ping\n'],
   [['-V'], 'Use --version or --versions-report.\n'],
   [['web1', 'cmd.run', 'FOO=bar env'], "write cmd='FOO=…'.\n"],
 ])('%j is refused with what to type', async (words, hint) => {
