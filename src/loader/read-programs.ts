@@ -12,6 +12,8 @@ const scripts = [
   'pull-node',
   'pre-flight',
   'authorize-key',
+  'become-su',
+  'become-doas',
   'clean',
 ] as const;
 

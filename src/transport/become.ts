@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { program } from '../loader/programs.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Host, Secret } from '../protocol/host.ts';
 import { mayWantPassword, needsTerminal } from './refusal-words.ts';
@@ -76,19 +77,11 @@ const bySudo = (host: Host, user: string, password: Secret | undefined): Become 
 const inShell = (script: string, args: readonly string[], command: string): string =>
   `${shCommand(script, args)} ${command}`;
 
-/** Its whole last word is the program that follows: no command line is quoted twice. */
-const suScript = `
-echo "$1" >&2
-c=$2 u=$3
-shift 3
-exec su -s /bin/sh -c "$c" -- "$u" "$@"
-`;
-
 const bySu = (host: Host, user: string, password: Secret | undefined): Become => {
   const pty = host.tty === true;
   const before = pty ? rawPty : '';
   const through = (nonce: string) => (command: string) =>
-    `${before}exec ${inShell(suScript, [`'${nonce}'`, `'exec "$0" "$@"'`, user], command)}`;
+    `${before}exec ${inShell(program('become-su'), [`'${nonce}'`, `'exec "$0" "$@"'`, user], command)}`;
   if (password) {
     const nonce = newNonce();
     return { wrap: through(nonce), pty, nonce, after: true, password };
@@ -97,13 +90,6 @@ const bySu = (host: Host, user: string, password: Secret | undefined): Become =>
   return { wrap: through(''), pty };
 };
 
-const doasScript = `
-echo "$1" >&2
-u=$2
-shift 2
-exec doas -u "$u" "$@"
-`;
-
 /** doas asks at the terminal only, and has no prompt of the caller's. */
 const byDoas = (host: Host, user: string, password: Secret | undefined): Become => {
   const pty = host.tty === true;
@@ -111,7 +97,8 @@ const byDoas = (host: Host, user: string, password: Secret | undefined): Become 
     return { wrap: command => `${pty ? rawPty : ''}exec doas -n -u ${user} ${command}`, pty };
   const nonce = newNonce();
   return {
-    wrap: command => `${rawPty}exec ${inShell(doasScript, [`'${nonce}'`, user], command)}`,
+    wrap: command =>
+      `${rawPty}exec ${inShell(program('become-doas'), [`'${nonce}'`, user], command)}`,
     pty: true,
     nonce,
     after: true,

@@ -34,7 +34,8 @@ const running: Promise<CliResult>[] = [];
 
 beforeEach(() => {
   writeFileSync(join(root, 'hold'), '');
-  rmSync(join(root, '.cache'), { recursive: true, force: true });
+  // The process of the test before may still write its code cache.
+  rmSync(join(root, '.cache'), { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 });
 afterEach(async () => {
   rmSync(join(root, 'hold'), { force: true });
