@@ -1,7 +1,7 @@
 /** Milliseconds that rendering may hold up everything else: signals, time limits, other hosts. */
 const longest = 100;
 
-/** Lets long rendering give way now and then, so that Ctrl-C and time limits are heard. */
+/** Lets long rendering yield now and then, so that Ctrl-C and time limits work. */
 export class Breath {
   readonly #longest: number;
   #since = performance.now();

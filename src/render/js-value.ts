@@ -32,9 +32,9 @@ const methods = (object: Record<string, unknown>): Record<string, unknown> => ({
 });
 
 /**
- * What JavaScript code gave, as Data: objects and Maps are dicts, `undefined` is null.
+ * Converts a JavaScript value to Data: objects and Maps are dicts, `undefined` is null.
  *
- * @throws TypeError for what is no data: functions, symbols, things that contain themselves.
+ * @throws TypeError for values that are not data: functions, symbols, things that contain themselves.
  */
 export const fromJs = (value: unknown, above: readonly object[] = []): Data => {
   if (value === undefined || value === null) return null;

@@ -12,7 +12,7 @@ export const renderJson = (text: string, stage: Stage): Data =>
   );
 
 /**
- * Data from JSON as Python's `json.loads` gives it: ints of any size, `1.0` stays a float,
+ * Parses JSON as Python's `json.loads` does: ints of any size, `1.0` stays a float,
  * `NaN` and `Infinity` are known, of two equal keys the last wins.
  *
  * @throws TsaltError `json-syntax`

@@ -167,7 +167,7 @@ const run = async (
   return value;
 };
 
-/** What a stage made, and which parts of it are tainted if it is a text. */
+/** The result of a stage, with its tainted parts if it is text. */
 const taintOfResult = (
   { context: { taint } }: RenderRequest,
   { input, result, before, printed, isFenced }: StageResult,
@@ -209,7 +209,7 @@ const named = (
     );
   const traced = retraced(error, request.file, origins);
   const { code, message, kind, at, hint, saltText } = traced;
-  // Refusals of what a host sent are told where the template prints it.
+  // A refusal of host data is reported at the position where the template prints it.
   const isRefusal = code === 'render-tainted' && at?.file === request.file;
   const excerpt =
     traced.excerpt ??
@@ -229,7 +229,7 @@ const named = (
   });
 };
 
-/** Whoever comes from Salt writes Jinja, and Liquid is what renders it unless told otherwise. */
+/** Salt users write Jinja, but Liquid renders files without a shebang by default. */
 const jinjaHint = ({ text }: RenderRequest, stages: readonly PipeStage[]): string | undefined => {
   if (stages.every(stage => stage.name !== 'liquid') || !looksLikeJinja(text)) return undefined;
   return stages.every(({ kind }) => kind === 'text')

@@ -15,7 +15,7 @@ const filter = (load: () => Promise<Renderer['render']>): Renderer => {
   return { kind: 'filter', render: async (input, stage) => (await loaded())(input, stage) };
 };
 
-/** Resolving an import anew for each of a thousand texts costs more than rendering them. */
+/** Resolving an import again for each of a thousand texts costs more than rendering them. */
 const once = <T>(load: () => Promise<T>): (() => Promise<T>) => {
   let loading: Promise<T> | undefined;
   return () => {

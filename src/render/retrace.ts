@@ -9,7 +9,7 @@ type Work = {
   readonly input: Data;
   readonly result: Data;
   readonly before: Origins;
-  /** What the engine reported. */
+  /** The report of the engine. */
   readonly map: Mapping | undefined;
 };
 

@@ -20,7 +20,7 @@ const tomlOf = (body: string, text: string, { request }: Stage): Data => {
   }
 };
 
-/** The same for a text that is no SLS. @throws TomlError */
+/** Parses TOML that is not an SLS. @throws TomlError */
 export const readToml = (text: string): Data =>
   fromJs(withTypes(parse(text, { integersAsBigInt: true })));
 

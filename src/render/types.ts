@@ -7,7 +7,7 @@ import type { Recorder } from './share/recorder.ts';
 import type { Mapping, Origins } from './source-map.ts';
 import type { TaintSource } from './taint/taint-table.ts';
 
-/** What templates may know and ask. One per host and run. */
+/** The data and calls of templates. One per host and run. */
 export type RenderContext = {
   readonly grains: Dict;
   readonly pillar: Dict;
@@ -50,9 +50,9 @@ export type RenderRequest = {
   readonly renderers?: RendererTable | undefined;
   readonly whitelist?: readonly string[] | undefined;
   readonly blacklist?: readonly string[] | undefined;
-  /** Is told the text that its data is made of: what the template engines gave. */
+  /** Receives the text of its data: the output of the template engines. */
   readonly onRendered?: ((text: string) => void) | undefined;
-  /** Is told how positions in the data lead back to the template. */
+  /** Receives the map from positions in the data to the template. */
   readonly onTrace?: ((trace: Trace) => void) | undefined;
   /** Whether the first line may be a shebang. Default true. */
   readonly shebang?: boolean | undefined;
@@ -74,19 +74,19 @@ export type Stage = {
   /** Whether a printed value must pass through `guard`: another template engine follows. */
   readonly guarded: boolean;
   /**
-   * What templates see: grains, pillar, opts, saltenv, sls, tplfile … in Salt's names. They
+   * The variables of templates: grains, pillar, opts, saltenv, sls, tplfile … in Salt's names. They
    * follow from the request alone: by it texts are shared between hosts (`share/`).
    */
   readonly variables: Dict;
   /** The tainted parts of the text that a stage is given. */
   readonly tainted?: Ranges | undefined;
-  /** Is told the tainted parts of the text that a template engine made. */
+  /** Receives the tainted parts of the text that a template engine made. */
   readonly printed: (ranges: Ranges | undefined) => void;
   /** How the text that a stage is given leads back to the template; absent for the template itself. */
   readonly origins?: Origins;
-  /** Is told where the pieces of the text that a template engine made were written. */
+  /** Receives the positions where the pieces of the text that a template engine made were written. */
   readonly mapped: (map: Mapping) => void;
-  /** Is told how positions in data lead back, by a stage that renders text and reads it itself. */
+  /** Receives the map of positions in data, from a stage that renders text and reads it itself. */
   readonly traced: (origins: Origins) => void;
   /** To be told of every look at grains, pillar, opts and files, where the text may be shared. */
   readonly recorder?: Recorder | undefined;

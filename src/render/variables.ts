@@ -3,7 +3,7 @@ import { withoutEnd } from '../data/values/without-end.ts';
 import type { RenderRequest } from './types.ts';
 
 /**
- * What every template sees, in Salt's names (`salt.utils.templates.generate_sls_context`):
+ * Returns the variables of every template, with Salt's names (`salt.utils.templates.generate_sls_context`):
  * grains, pillar, opts, saltenv, sls, slspath, sls_path, slsdotpath, slscolonpath,
  * tplpath, tplfile, tpldir, tpldot, tplroot; then what the caller adds.
  */

@@ -9,7 +9,7 @@ import type { Stage } from './types.ts';
 
 type Scalar = readonly [value: string, ranges: Ranges];
 
-/** What a text is as data, how that is copied, and what in it a host chose. */
+/** The data of a text, how it is copied, and the parts that a host chose. */
 type Kept = {
   readonly data: Data;
   readonly copy: (data: Data) => Data;

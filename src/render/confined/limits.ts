@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { type Dict, isDict } from '../../data/values/value.ts';
 
-/** What one rendering with code in it may use. */
+/** The limits of one rendering that runs code. */
 export type ScriptLimits = {
   /** Time that it computes, without the time hosts take to answer. */
   readonly milliseconds: number;

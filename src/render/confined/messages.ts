@@ -1,4 +1,4 @@
-/** What the main thread sends to a worker. `id` numbers the renderings of a worker. */
+/** A message of the main thread to a worker. `id` numbers the renderings of a worker. */
 export type ToWorker =
   | { readonly type: 'begin'; readonly id: number; readonly job: unknown }
   | {
@@ -9,7 +9,7 @@ export type ToWorker =
       readonly error?: SentError;
     };
 
-/** What a worker sends. */
+/** A message of a worker. */
 export type FromWorker =
   | {
       readonly type: 'call';

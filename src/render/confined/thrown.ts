@@ -1,4 +1,4 @@
-/** What code of the user's threw, as text: an error's message, a text, or JSON of an object. */
+/** Returns what the user's code threw as text: an error's message, a text, or JSON of an object. */
 export const thrownText = (thrown: unknown): string => {
   if (thrown instanceof Error) return String(thrown.message);
   if (typeof thrown !== 'object' || thrown === null) return String(thrown);

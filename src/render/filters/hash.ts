@@ -47,7 +47,7 @@ const uuid5 = (name: string): string => {
 };
 
 /**
- * The bytes behind a text in base64; what is no letter of it is skipped, as in Python.
+ * Decodes base64; characters outside its alphabet are skipped, as in Python.
  *
  * @throws TypeError where its end is missing.
  */

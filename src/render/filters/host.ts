@@ -49,7 +49,7 @@ export const hostFilters: ReadonlyMap<string, HostFilter> = new Map(
   }),
 );
 
-/** What a host cannot tell, a filter that judges takes for nothing. */
+/** Filters that test a value treat what a host cannot answer as false. */
 const orNothing = (answer: Promise<Data>): Promise<Data> => answer.catch(() => null);
 
 async function listFiles(ask: CallHost, directory: Data): Promise<Data> {
@@ -68,7 +68,7 @@ const startOf = async (ask: CallHost, path: Data, length: number): Promise<Buffe
 
 const isUtf8 = (bytes: Buffer): boolean => bytes.equals(Buffer.from(bytes.toString('utf8')));
 
-/** How much of it is no plain text. */
+/** Returns the share of bytes that are not plain text. */
 const share = (bytes: Buffer, isPlain: (byte: number) => boolean): number =>
   bytes.filter(byte => !isPlain(byte)).length / bytes.length;
 

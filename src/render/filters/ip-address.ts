@@ -90,7 +90,7 @@ const hostMask = ({ version, prefix }: Pick<IpNetwork, 'version' | 'prefix'>): b
 const netmask = (network: Pick<IpNetwork, 'version' | 'prefix'>): bigint =>
   ((1n << BigInt(widthOf(network.version))) - 1n) ^ hostMask(network);
 
-/** The network an address stands in; alone it is a network of one. */
+/** Returns the network of an address; without a prefix, a network of one. */
 export const ipNetworkOf = ({ version, value, prefix }: IpInterface): IpNetwork => {
   const whole = { version, prefix: prefix ?? widthOf(version) };
   return { ...whole, value: value & netmask(whole) };

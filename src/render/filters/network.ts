@@ -69,7 +69,7 @@ const addressOf = (value: Data): IpInterface | undefined => {
     : undefined;
 };
 
-/** Of a list its addresses of a version; of a text itself or nothing. */
+/** Returns the addresses of a version in a list; for a string, the string or nothing. */
 const pickAll = (value: Data, version: Version, options: Data | undefined): Data => {
   const one = (item: Data): string[] => {
     const address = pick(item, [version], options);

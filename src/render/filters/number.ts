@@ -24,7 +24,7 @@ export const toNumber = (value: Data): Data => {
   return Number.isInteger(number) || !Number.isFinite(number) ? new Float(number) : number;
 };
 
-/** Digits of any script as 0 to 9: they stand in groups of ten, from zero on. */
+/** Digits of any script as 0 to 9: they come in groups of ten, starting with zero. */
 const asciiDigits = (text: string): string =>
   text.replace(/[^\0-\x7f]/gu, char => {
     if (!/\p{Nd}/u.test(char)) return char;

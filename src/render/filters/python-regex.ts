@@ -28,15 +28,15 @@ export const filterRegex = (
 const first = 25;
 const linear = 55;
 const last = 15;
-/** The same where it can give way between the ways. */
+/** As above, with a yield between the attempts. */
 const linearAlone = 80;
 const attempts = 5;
-/** After so long in vain, all that is tried is suspected to be made to take long. */
+/** After this much wasted time, every pattern is suspected to be slow on purpose. */
 const patience = 1000;
 const suspectedFirst = 5;
 const suspectedLinear = 15;
 
-/** Milliseconds in vain: in all, and in this turn of the event loop. */
+/** Wasted milliseconds: in total, and in this turn of the event loop. */
 let inVain = 0;
 let inVainNow = 0;
 

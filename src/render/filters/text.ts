@@ -163,7 +163,7 @@ const snakeCase = (text: string): string => {
     .join('');
 };
 
-/** What Salt takes for yes. */
+/** Reads a boolean as Salt does. */
 export const toBool = (value: Data): boolean => {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'string') return ['yes', '1', 'true'].includes(value.toLowerCase());

@@ -12,7 +12,7 @@ type Element = {
  * A dictionary as an XML document: its key is the root element, scalars of a dictionary are
  * attributes, dictionaries are elements, and lists are elements of the same name.
  *
- * @throws TypeError for data that is no document: XML has one root, and no null.
+ * @throws TypeError for data that is not a document: XML has one root, and no null.
  */
 export const formatXml = (value: Data): string => {
   if (!isDict(value)) throw new TypeError('the filter xml takes a dictionary: its key is the root');

@@ -146,7 +146,7 @@ const formatMethods: ReadonlyMap<string, Method<string>> = new Map<string, Metho
 ]);
 
 /**
- * What `|map(attribute='a.0.b')` and the like look up.
+ * Looks up an attribute path, as `|map(attribute='a.0.b')` and similar filters do.
  *
  * @param otherwise taken for what is not there.
  */

@@ -1,4 +1,4 @@
-/** What a template computes: there already, or awaited because a host was asked. */
+/** A computed value, or a promise if a host has to answer first. */
 export type Eventual<T> = T | Promise<T>;
 
 /** Goes on with a value, at once where it is there: only what waits for a host pays for waiting. */

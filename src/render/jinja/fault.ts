@@ -17,7 +17,7 @@ export type TemplateSource = {
   /** The file on the control node. */
   readonly file: string;
   readonly text: string;
-  /** What is rendered itself; others are imported, included or extended. */
+  /** The template that is rendered; others are imported, included or extended. */
   readonly isMain?: boolean;
 };
 
@@ -47,7 +47,7 @@ const introductions = {
 
 export type FaultKind = keyof typeof introductions;
 
-/** What goes wrong inside a template; `renderJinja` makes a `TsaltError` of it. */
+/** An error inside a template; `renderJinja` makes a `TsaltError` of it. */
 export class JinjaFault extends Error {
   readonly kind: FaultKind;
   readonly spot: TemplatePosition | undefined;
@@ -75,13 +75,13 @@ export class JinjaFault extends Error {
     return introductions[this.kind] + this.message;
   }
 
-  /** What Salt says, where it is something else. */
+  /** Salt's message, if it differs. */
   get saltSentence(): string {
     return this.#saltSentence ?? this.sentence;
   }
 }
 
-/** What Python would raise: TypeError, ValueError, KeyError … with Python's words. */
+/** An error that Python would raise: TypeError, ValueError, KeyError … with Python's words. */
 export const raise = (reason: string): never => {
   throw new JinjaFault('error', reason);
 };

@@ -69,7 +69,7 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
 
 const isSls = (variables: Dict): boolean => Boolean(variables.get('sls'));
 
-/** What the stage offers, as a template's own: copied when it is first looked at. */
+/** The variables of the stage for one template: copied on first access. */
 const namesOf = ({ variables, request, recorder }: Stage): Names => {
   const { grains, pillar, opts } = request.context;
   const watched: readonly Data[] = [grains, pillar, opts];

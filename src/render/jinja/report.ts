@@ -6,7 +6,7 @@ import type { Run } from './run/run.ts';
 
 type Page = { readonly file: string; readonly text: string };
 
-/** What went wrong in a template, in Salt's words, with the place and how it came there. */
+/** Describes an error in a template in Salt's words, with its position and call stack. */
 export const reportFault = (error: unknown, run: Run, page: Page): TsaltError => {
   if (error instanceof TsaltError) return error;
   const fault = error instanceof JinjaFault ? error : unexpected(error);

@@ -34,7 +34,7 @@ export class Printed {
 
 /** Collects what templates print, and where it was written. */
 export class MappedEmitter {
-  /** What prints now. */
+  /** The node that prints now. */
   at: Template | undefined;
   /** The text so far. Liquid reads it after each round of a loop. */
   buffer = '';
@@ -98,7 +98,7 @@ export class TrackingEmitter extends MappedEmitter {
   }
 }
 
-/** What a template's node prints: the text of `{% raw %}` is inside of the tag. */
+/** Returns what a template's node prints: the text of `{% raw %}` is inside of the tag. */
 export const writtenBy = (template: Template): Written => {
   const { tokens } = template as { readonly tokens?: readonly Written[] };
   return tokens?.[0] ?? (template.token as Written);

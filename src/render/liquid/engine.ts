@@ -104,7 +104,7 @@ function printValue(this: { readonly context: Context }, value: unknown): string
   return printedBy(globals, data, text, stageOf(globals).guarded ? guard(text) : text) as string;
 }
 
-/** What `{{ … }}` prints: text as it is, nothing for null, dicts and lists as JSON, which YAML reads. */
+/** Returns what `{{ … }}` prints: text as it is, nothing for null, dicts and lists as JSON, which YAML reads. */
 const showValue = (data: Data): string => {
   if (data === null) return '';
   return typeof data === 'string' ? data : dumpJson(data);

@@ -39,7 +39,7 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
   }
 };
 
-/** What may differ between hosts is seen through views that the recorder hears of. */
+/** Data that may differ between hosts is read through views that report to the recorder. */
 const watch = (
   globals: Record<string, unknown>,
   { request, variables }: Stage,

@@ -1,4 +1,4 @@
-/** What templates of Salt's own engine have, and Liquid has not: inside of a tag or an output. */
+/** Syntax inside a tag or an output that Jinja has and Liquid does not have. */
 const signs: readonly RegExp[] = [
   /^%[-+]?\s*(?:set|from|import|macro|call|filter|do|with|elif|endset|endmacro|endcall|endfilter|endwith)\b/,
   /^%[-+]?\s*(?:el)?if\b.*\b(?:is\s+(?:not\s+)?\w+|not\s+in|in\s+[\w'"[(])/s,

@@ -11,7 +11,7 @@ import type { Recorder } from '../share/recorder.ts';
  */
 export const wrap = (data: Data): unknown => allViews.of(data);
 
-/** Views of the same data are the same view; looks through them are told to the recorder. */
+/** Views of the same data are the same view; reads through them are reported to the recorder. */
 export class Views {
   readonly #views = new WeakMap<object, object>();
   readonly #recorder: Recorder | undefined;
@@ -89,7 +89,7 @@ type Original = { readonly data: Data[] | Dict; readonly recorder: Recorder | un
 
 const originals = new WeakMap<object, Original>();
 
-/** What a view shows, all of it. */
+/** Returns all data of a view. */
 const original = (view: object): Data[] | Dict | undefined => {
   const found = originals.get(view);
   if (found) found.recorder?.whole(found.data);

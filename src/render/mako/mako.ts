@@ -123,7 +123,7 @@ class Scanner {
     return true;
   }
 
-  /** Text up to the end of its line, or to what is no text. */
+  /** Reads text up to the end of its line, or up to a tag or expression. */
   #text(): true {
     const join = this.#match(/\\\r?\n/y);
     if (join) {

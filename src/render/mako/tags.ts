@@ -1,7 +1,7 @@
 import { isName } from '../script/names.ts';
 import { type ScriptProgram, scriptSyntaxFault } from '../script/program.ts';
 
-/** A tag of Mako's, `<%name key="value">`. */
+/** A Mako tag, `<%name key="value">`. */
 export type MakoTag = {
   readonly name: string;
   readonly line: number;
@@ -25,7 +25,7 @@ export const tagAttributes = (written: string, line: number): ReadonlyMap<string
 type Kind = {
   /** The attributes it takes; all others are refused. */
   readonly takes: readonly string[];
-  /** What it does at once; without it, it has a body and `close`. */
+  /** Its immediate effect; without it, the tag has a body and `close`. */
   readonly at?: (tag: MakoTag, program: ScriptProgram) => void;
   readonly close?: (tag: MakoTag, program: ScriptProgram) => void;
 };

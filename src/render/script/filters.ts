@@ -25,7 +25,7 @@ export const makoTextFilters: ReadonlyMap<string, (text: string) => string> = ne
 /** A filter by name, or a function of the template's own. */
 export type Filter = string | ((text: string) => unknown);
 
-/** What is printed for a value: text as it is, nothing for null, collections as JSON. */
+/** Returns the printed form of a value: text as it is, nothing for null, collections as JSON. */
 export const shownAs = async (value: unknown, filters: readonly Filter[]): Promise<string> => {
   let text = filters.includes('json') ? JSON.stringify(value) : show(value);
   for (const filter of filters)

@@ -1,4 +1,4 @@
-/** What a loop goes over: the keys of an object, as in Python. */
+/** Returns the items of a loop: the keys of an object, as in Python. */
 export const iterate = (value: unknown): Iterable<unknown> => {
   if (typeof value === 'object' && value !== null && !(Symbol.iterator in value))
     return Object.keys(value);

@@ -1,7 +1,7 @@
 import { type Filter, makoTextFilters } from './filters.ts';
 
 /**
- * What a template with JavaScript in it compiles to: the body of a function that returns its
+ * The compiled form of a template with JavaScript: the body of a function that returns its
  * `GuestParts`. Statements print; functions of the template's own, its blocks and what it imports
  * stand before them.
  */
@@ -44,12 +44,12 @@ export class ScriptProgram {
     this.#parent = file;
   }
 
-  /** What follows is a function's body, until one of the `end…`. */
+  /** The lines that follow are a function's body, until one of the `end…`. */
   begin(): void {
     this.#open.push([]);
   }
 
-  /** Ends a function of the template's own, `name(parameters)`. It gives its text. */
+  /** Ends a function that the template defines, `name(parameters)`. It returns its text. */
   endFunction(name: string, parameters: string, filters: readonly string[]): void {
     const code = `async function ${name}(${parameters}) { return ${this.#captured(filters)}; }`;
     if (this.#open.length > 1) this.#add(code);
@@ -107,7 +107,7 @@ export type Put = (
   line: number,
 ) => Promise<void>;
 
-/** A filter that is none of Mako's is a function that the template knows. */
+/** Other filters than those of Mako are functions of the template. */
 const filterList = (filters: readonly string[]): string =>
   `[${filters.map(name => (makoTextFilters.has(name) ? JSON.stringify(name) : name)).join(', ')}]`;
 

@@ -49,7 +49,7 @@ const runScript = async (
   }
 };
 
-/** What the templates of one rendering see and may ask for. */
+/** The data and calls that the templates of one rendering may use. */
 class Scope {
   readonly names: readonly string[];
   readonly #stage: Stage;

@@ -18,7 +18,7 @@ export type SandboxLimits = {
   readonly megabytes: number;
 };
 
-/** What the code of a sandbox did ended at one of its limits. */
+/** The code of a sandbox reached one of its limits. */
 export class LimitError extends Error {}
 
 /** Code of the sandbox threw. */

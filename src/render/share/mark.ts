@@ -15,7 +15,7 @@ export const scalarMark = (value: DataKey | undefined): string => {
   return String(value);
 };
 
-/** The mark of a scalar, which tells what of it this host chose: another host's may be clean. */
+/** The mark of a scalar, which records the part that this host chose: another host's may be clean. */
 export const taintedMark = (value: DataKey | undefined, taint: TaintSource | undefined): string => {
   const mark = scalarMark(value);
   const ranges = typeof value === 'string' ? taint?.of(value) : undefined;
@@ -24,7 +24,7 @@ export const taintedMark = (value: DataKey | undefined, taint: TaintSource | und
 
 const numberText = (value: number): string => (Object.is(value, -0) ? '-0' : String(value));
 
-/** What kind of collection it is: a list, a dictionary, an ordered one. */
+/** Returns the kind of a collection: a list, a dictionary, an ordered one. */
 export const shapeOf = (value: object): string =>
   Array.isArray(value) ? 'l' : isOrdered(value) ? 'o' : 'd';
 

@@ -39,7 +39,7 @@ export class DependencyTrace {
       if (!this.#numbers.has(root)) this.#numbers.set(root, number);
   }
 
-  /** What is known before the first look. */
+  /** The state before the first read. */
   get start(): string {
     return [0, 1, 2].map(number => this.#shown(this.#collections[number] ?? [])).join();
   }
@@ -122,7 +122,7 @@ export const copyOfCall = ({ fun, args, kwargs }: RecordedCall): RecordedCall =>
   return { fun, args: ownArgs, kwargs: ownKwargs };
 };
 
-/** What a call gave and what it made of its arguments. */
+/** Records the result of a call and its changes of the arguments. */
 export const markOfCall = (
   { args, kwargs }: RecordedCall,
   result: Data,

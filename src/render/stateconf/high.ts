@@ -10,7 +10,7 @@ export type Declared = {
 
 const notStates = ['include', 'exclude', 'extend'];
 
-/** The states of an SLS, or of its `extend`, in order. */
+/** Returns the states of an SLS, or of its `extend`, in order. */
 export const declaredIn = (data: Dict): Declared[] =>
   [...data].flatMap(([key, states]) => {
     const id = String(key);
@@ -40,6 +40,6 @@ export const statePairs = (args: Data, keys?: readonly string[]): StatePair[] =>
 export const referencesOf = (args: Data, requisites: readonly string[]): StatePair[] =>
   statePairs(args, requisites).flatMap(({ value }) => statePairs(value));
 
-/** What every requisite has, and what only its `_in` form has. */
+/** The part that every requisite has, and the part that only its `_in` form has. */
 export const forward = ['require', 'watch', 'listen', 'onchanges', 'onfail'];
 export const backward = forward.map(name => `${name}_in`);

@@ -42,7 +42,7 @@ const targets = (
   requisites: readonly string[],
 ): string[] => referencesOf(args, requisites).map(({ key, value }) => tagOf(String(value), key));
 
-/** What an `extend` of an SLS rendered before adds to the requisites of a state. */
+/** Returns what an `extend` of an SLS that was rendered before adds to the requisites of a state. */
 export class Extended {
   readonly #targets = new Map<string, string[]>();
 

@@ -13,7 +13,7 @@ import { type Inner, readUsage, type Usage } from './usage.ts';
 /** Up to here an SLS is rendered a first time, for its parameters. */
 const endMarker = /#\s*-+\s*end of state config\s*-+/;
 
-/** What SLS of one run tell each other lives as long as the pillar of that run. */
+/** Data that the SLS of one run share lives as long as the pillar of that run. */
 const known = new WeakMap<Dict, Parameters>();
 
 const parametersOf = ({ request }: Stage): Parameters => {
@@ -63,7 +63,7 @@ const pass = async (
       map = own;
     },
     variables: new Map([...stage.variables, ...more]),
-    // What is shared between hosts is told apart by this.
+    // Distinguishes data that hosts share.
     request: {
       ...request,
       context: { ...request.context, extra: new Map([...(request.context.extra ?? []), ...more]) },

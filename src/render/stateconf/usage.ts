@@ -1,4 +1,4 @@
-/** What stands behind `#!stateconf`. */
+/** Handles `#!stateconf`. */
 export type Usage = {
   /** `-p`: it takes data, from the stage before. */
   readonly takesData: boolean;

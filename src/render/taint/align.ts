@@ -11,7 +11,7 @@ import { someText } from './texts.ts';
 /** Which parts of a text are tainted. */
 export type FindRanges = (text: string) => Ranges | undefined;
 
-/** Tainted parts of a result; `undefined` where nobody can tell which they are. */
+/** Tainted parts of a result; `undefined` if they cannot be determined. */
 export type FoundRanges = readonly TaintRange[] | undefined;
 
 const shifted = (ranges: readonly TaintRange[], by: number): TaintRange[] =>
@@ -73,7 +73,7 @@ export const ofReplaced = (
     pieces.add(text.slice(at, next), cutRanges(ranges, at, next));
     const isTainted = isTouched(ranges, next, next + old.length);
     const source = ranges[firstBehind(ranges, next)]?.source ?? '';
-    // What replaces tainted letters is clean, but that it stands here was the host's choice.
+    // The replacement of tainted letters is clean, but the host chose its position.
     pieces.add(
       fresh,
       isTainted && fresh !== '' ? [{ start: 0, end: fresh.length, source }] : look(fresh),

@@ -24,7 +24,7 @@ export const fence = (text: string, ranges: Ranges): string => {
  * The text without marks, and what is tainted: what stood between them, and what the engine that
  * had the text found tainted itself. Where marks are not in pairs, the whole text is, in doubt.
  *
- * @param fenced the ranges that the marks stand for
+ * @param fenced the ranges that the marks represent
  * @param printed those of the engine, in the text with marks
  */
 export const unfence = (

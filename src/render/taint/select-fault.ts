@@ -5,7 +5,7 @@ import { type SourceLocation, TsaltError } from '../../protocol/error.ts';
  * The refusal of a choice that a host would make.
  *
  * @param owner the host
- * @param choice what it would choose, as in "would choose …"
+ * @param choice the choice that it would make, as in "would choose …"
  */
 export const selectFault = (
   owner: string,

@@ -37,7 +37,7 @@ export class TaintTable implements TaintSource {
 
   /**
    * @param owner the host's id, which stays clean although the host sends it.
-   * @param below what is known already, for the table of one rendering.
+   * @param below the known taint, for the table of one rendering.
    */
   constructor(owner: string, below?: TaintSource) {
     this.owner = owner;

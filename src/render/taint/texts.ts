@@ -1,4 +1,4 @@
-/** A value of a template language that is no plain data, and shows what data it holds. */
+/** A value of a template language that is not plain data, and returns the data that it holds. */
 export type DataHolder = { holds(): readonly unknown[] };
 
 const isHolder = (value: object): value is DataHolder =>

@@ -61,7 +61,7 @@ type Where = {
   readonly milliseconds: number;
 };
 
-/** What the user's code threw, at its own line; never with a stack. */
+/** Reports an error of the user's code at its own line, never with a stack. */
 const failure = (
   { sent, cause }: WorkerFailure,
   { file, text, map, milliseconds }: Where,

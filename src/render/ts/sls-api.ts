@@ -43,7 +43,7 @@ export type StateArguments = { readonly [name: string]: unknown };
 /** One declared state; usable as a requisite of others. */
 export type StateReference = { readonly [module: string]: string };
 
-/** Collects states and gives them as an SLS: `const sls = builder(); … return sls.data()`. */
+/** Collects states and returns them as an SLS: `const sls = builder(); … return sls.data()`. */
 export type Builder = {
   /** `sls.state('pkg.installed', 'nginx', { version: '1.2' })` declares a state. */
   readonly state: (fun: string, id: string, args?: StateArguments) => StateReference;

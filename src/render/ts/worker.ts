@@ -13,7 +13,7 @@ import * as api from './sls-api.ts';
 
 /** A module of the user's, bundled into one text. */
 export type ModuleProgram = {
-  /** The same for the same module. */
+  /** Equal for equal modules. */
   readonly key: string;
   readonly code: string;
   readonly format: 'cjs' | 'esm';
@@ -31,7 +31,7 @@ export type ProgramJob = {
   /** Whether an export that is not a function is the result itself. */
   readonly mayBeData: boolean;
   readonly variables: Readonly<Record<string, string>>;
-  /** What a renderer gets before the variables, packed. */
+  /** The input of a renderer before the variables, packed. */
   readonly input?: string;
   readonly milliseconds: number;
 };
@@ -163,5 +163,5 @@ serveRuns((run, job) => {
   });
 });
 
-// A promise that nobody waits for may fail: that is no reason to end the others' renderings.
+// A promise that nobody waits for may fail: the renderings of others must not end because of it.
 process.on('unhandledRejection', () => undefined);

@@ -18,7 +18,7 @@ type Kind =
   | 'expression';
 
 type QueryFunction = {
-  /** What each parameter takes: kinds with `|` between; the last may be repeated with `…`. */
+  /** The types of each parameter: names with `|` between; the last may be repeated with `…`. */
   readonly takes: readonly string[];
   readonly run: (...args: Argument[]) => Data;
 };

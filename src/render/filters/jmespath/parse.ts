@@ -42,12 +42,12 @@ const strengths: Readonly<Record<string, number>> = {
   '(': 60,
 };
 
-/** What binds weaker than this ends a projection. */
+/** Operators that bind weaker than this end a projection. */
 const projectionEnd = 10;
 const deepest = 200;
 const current: Node = { kind: 'current' };
 
-/** @throws TypeError where the query is no JMESPath. */
+/** @throws TypeError if the query is not JMESPath. */
 export const parseQuery = (text: string): Node => {
   const parser = new Parser(text);
   return parser.whole();
@@ -235,7 +235,7 @@ class Parser {
     return { kind, left, right: this.#projected(strength) };
   }
 
-  /** What is done with each item of a projection. */
+  /** Parses the expression that is applied to each item of a projection. */
   #projected(strength: number): Node {
     const { kind } = this.#next;
     if ((strengths[kind] ?? 0) < projectionEnd) return current;

@@ -2,7 +2,7 @@ import { type Data, isDict } from '../../../data/values/value.ts';
 import { type Argument, callFunction, isEqual, isNumber } from './functions.ts';
 import { type Node, parseQuery } from './parse.ts';
 
-/** What a JMESPath query finds in data (jmespath.org); nothing found is `null`. */
+/** Searches data with a JMESPath query (jmespath.org); no match is `null`. */
 export const searchData = (data: Data, query: string): Data =>
   evaluate(parseQuery(query), data, { left: mostItems });
 

@@ -6,7 +6,7 @@ export type JmespathToken = {
   readonly kind: string;
   /** Of names, numbers and literals. */
   readonly value: Data;
-  /** A name in quotes is no function. */
+  /** A quoted name is not a function. */
   readonly isQuoted?: boolean;
   readonly at: number;
 };
@@ -14,7 +14,7 @@ export type JmespathToken = {
 const pattern =
   /\s*(?:(?<name>[A-Za-z_]\w*)|(?<number>-?\d+)|(?<quoted>"(?:\\.|[^"\\])*")|(?<raw>'(?:\\.|[^'\\])*')|(?<json>`(?:\\.|[^`\\])*`)|(?<operator>\[\?|\[\]|\|\||&&|[!=<>]=|[.*@&|()[\]{},:!<>]))/suy;
 
-/** @throws TypeError for what is no part of JMESPath. */
+/** @throws TypeError for text that is not JMESPath. */
 export const tokenizeJmespath = (text: string): JmespathToken[] => {
   const tokens: JmespathToken[] = [];
   let at = 0;

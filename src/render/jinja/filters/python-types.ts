@@ -77,7 +77,7 @@ const refuseTooLarge = (value: Value): void => {
   valueToData(value);
 };
 
-/** What Python can hash becomes a set: texts and tuples. */
+/** Values that Python can hash become a set: strings and tuples. */
 const unique = (value: Value, run: Run): Value => {
   const seen = new Set<string>();
   const kept: Value[] = [];

@@ -67,7 +67,7 @@ const subject = (value: Value): string =>
     ? textOf(value)
     : raise('expected string or bytes-like object');
 
-/** Flags as arguments of a filter or test give them. */
+/** Reads flags from the arguments of a filter or test. */
 export const flagsOf = (ignorecase: Value = false, multiline: Value = false): Flags => ({
   ignorecase: isTruthy(ignorecase),
   multiline: isTruthy(multiline),

@@ -1,6 +1,6 @@
 import { raise } from '../fault.ts';
 
-/** What Python takes for whitespace in texts. */
+/** The whitespace characters of Python strings. */
 const blank = /[\s\x1c-\x1f\x85]/;
 
 /** Python's `strip`: of whitespace, or of any of the given characters. */

@@ -19,7 +19,7 @@ export type Execute = (frame: Scope, out: OutputBuffer) => Eventual<Signal | und
 /** How a loop's body ended early. */
 export type Signal = 'break' | 'continue';
 
-/** What is printed, bounded. */
+/** The printed text, with a limit. */
 export class OutputBuffer {
   /** Nothing printed counts any more: the template extends another. */
   isMuted = false;

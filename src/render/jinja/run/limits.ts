@@ -1,6 +1,6 @@
 import { type Dict, isDict } from '../../../data/values/value.ts';
 
-/** What one template may use, so that a hostile one cannot hang or exhaust the control node. */
+/** The limits of one template, so that a hostile one cannot hang or exhaust the control node. */
 export type Limits = {
   /** Time of its own, without the time hosts take to answer. */
   readonly milliseconds: number;

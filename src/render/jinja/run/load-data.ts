@@ -8,7 +8,7 @@ import type { DataFormat } from '../syntax/ast.ts';
 import type { Value } from '../values/value.ts';
 import type { Run } from './run.ts';
 
-/** What `load_*` and `import_*` make of a text. */
+/** Parses a string for `load_*` and `import_*`. */
 export const loadData = (format: DataFormat, text: string, run: Run): Value => {
   if (format === 'text') return text;
   const taint = run.tracking?.table;

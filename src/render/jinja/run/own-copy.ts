@@ -110,7 +110,7 @@ class CopyOfDict extends Map<Key, Value> {
 /** Reads of the original what is read of the copy, when it is: the original may change till then. */
 class CopyOfWatched extends CopyOfDict {
   readonly #watched: WatchedDict;
-  /** What the template has read or changed itself. */
+  /** The values that the template has read or changed itself. */
   readonly #own = new Set<Key>();
 
   constructor(original: WatchedDict, copier: Copier) {

@@ -19,7 +19,7 @@ export type BlockBody = {
   readonly execute: Execute;
 };
 
-/** What the templates of one render share. */
+/** Data that the templates of one rendering share. */
 export type JinjaProgram = {
   readonly run: Run;
   /** Globals of the environment; loading a template sets `tplfile`, `tpldir`, `tpldot` here. */

@@ -21,7 +21,7 @@ type Setup = {
   readonly filters: Operations;
   readonly tests: Operations;
   readonly call: (fun: string, args: Args) => Promise<Value>;
-  /** What is known of the host's data to begin with; absent where nothing is tracked. */
+  /** The taint of the host's data at the start; absent if nothing is tracked. */
   readonly taint?: TaintSource | undefined;
   /** Does a function live on the control node? */
   readonly livesHere?: ((fun: string) => Promise<boolean>) | undefined;
@@ -29,7 +29,7 @@ type Setup = {
 
 /** One render at work: where it is, what it may still use, which filters it knows. */
 export class Run {
-  /** What is being evaluated; errors are reported here. */
+  /** The position that is being evaluated; errors are reported there. */
   spot: TemplatePosition | undefined;
   /** From where the macro, include or import at work was called, outermost first. */
   readonly callers: TemplatePosition[] = [];
@@ -82,7 +82,7 @@ export class Run {
     this.#isLong = this.#breath.isDue(now);
   }
 
-  /** Gives way to everything else where it is time to; a loop asks after each round. */
+  /** Yields to other work when it is time; loops call this after each round. */
   breathe(): Eventual<void> {
     if (!this.#isLong) return undefined;
     this.#isLong = false;

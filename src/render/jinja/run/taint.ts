@@ -199,7 +199,7 @@ export class Tracking {
     if (ranges) this.table.learn(text, ranges);
   }
 
-  /** Taints every string of a result that is none of the inputs. */
+  /** Taints every string of a result that is not one of the inputs. */
   #taintNew(inputs: unknown, result: unknown, source: string): void {
     const known = new Set<string>();
     someText(inputs, text => {
@@ -212,7 +212,7 @@ export class Tracking {
     });
   }
 
-  /** What the host sent that the first tainted string in a value was made of. */
+  /** Returns the host-supplied string that the first tainted string of a value came from. */
   #sourceIn(value: unknown): string | undefined {
     let source: string | undefined;
     const isTainted = someText(value, text => {

@@ -61,7 +61,7 @@ export type JinjaExpression =
   | Node<'Tuple', { items: readonly JinjaExpression[] }>
   | Node<'Dict', { pairs: readonly (readonly [JinjaExpression, JinjaExpression])[] }>;
 
-/** What a value can be assigned to. */
+/** A target of an assignment. */
 export type Target =
   | NameNode
   | Node<'Member', { name: string; attribute: string }>
@@ -69,7 +69,7 @@ export type Target =
 
 export type MacroSignature = {
   readonly params: readonly string[];
-  /** Of the last parameters. */
+  /** The defaults of the last parameters. */
   readonly defaults: readonly JinjaExpression[];
 };
 

@@ -71,7 +71,7 @@ class Lexer {
     }
     this.#data(this.#text.slice(this.#at));
     this.#advance(this.#text.length);
-    // Jinja tells of the end with the line of what comes last.
+    // Jinja reports an error at the end with the line of the last token.
     const line = this.#tokens.at(-1)?.line ?? 1;
     this.#tokens.push({ type: 'eof', value: '', line, column: 1 });
   }

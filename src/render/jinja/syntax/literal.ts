@@ -1,4 +1,4 @@
-/** What a Python string literal means, without its quotes: an unknown escape keeps its backslash. */
+/** Returns the value of a Python string literal without its quotes: an unknown escape keeps its backslash. */
 export const unescapeLiteral = (literal: string): string =>
   literal.includes('\\') ? literal.replace(escapes, meaning) : literal;
 

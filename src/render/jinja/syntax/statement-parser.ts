@@ -3,7 +3,7 @@ import type { Statement } from './ast.ts';
 import { parseTuple } from './expressions.ts';
 import type { TokenStream } from './token-stream.ts';
 
-/** Reads one tag, whose name has been taken, and gives its statements. */
+/** Reads one tag after its name and returns its statements. */
 export type TagParser = (parser: StatementParser, line: number) => Statement | Statement[];
 
 /** Statements between tags, and which tags they wait for. */

@@ -19,7 +19,7 @@ export const assignable = (stream: TokenStream): string => {
   return name;
 };
 
-/** What is assigned to: a name, names between commas, with `members` also `namespace.name`. */
+/** Reads an assignment target: a name, names between commas, with `members` also `namespace.name`. */
 export const parseTarget = (stream: TokenStream, members = false): Target => {
   const { line } = stream.current;
   const items = [parsePartTarget(stream, members)];

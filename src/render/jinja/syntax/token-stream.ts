@@ -3,7 +3,7 @@ import { quoted } from '../values/text.ts';
 import type { Lexed } from './lexer.ts';
 import { describeToken, type JinjaToken, type TokenType } from './token.ts';
 
-/** How deep brackets and blocks may stand in each other. */
+/** The maximum nesting of brackets and blocks. */
 const deepest = 200;
 
 /**

@@ -1,7 +1,7 @@
 /** A piece of a template: text, the brackets of a tag, or a word of an expression. */
 export type JinjaToken = {
   readonly type: TokenType;
-  /** What it says: the text, the name, the operator, the literal's value. */
+  /** Its content: the text, the name, the operator, the literal's value. */
   readonly value: string;
   readonly line: number;
   /** In UTF-16 units, from 1. */
@@ -21,7 +21,7 @@ export type TokenType =
   | 'operator'
   | 'eof';
 
-/** What Jinja calls a token in its messages. */
+/** Returns Jinja's name of a token, for messages. */
 export const describeToken = ({ type, value }: Pick<JinjaToken, 'type' | 'value'>): string => {
   switch (type) {
     case 'text':

@@ -71,7 +71,7 @@ export const percentFormat = (format: string, argument: Value, onPiece?: OnPiece
   return isLeftOver ? raise('not all arguments converted during string formatting') : result;
 };
 
-/** A dict or list that no conversion asks for is no mistake to Python. */
+/** A dict or list that no conversion asks for is not an error in Python. */
 const takesNone = (argument: Value): boolean =>
   isMap(argument) || (Array.isArray(argument) && !isTuple(argument)) || argument instanceof Thing;
 

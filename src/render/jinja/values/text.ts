@@ -35,7 +35,7 @@ export const textOf = (value: Value): string =>
 /** Python's `repr(value)`. */
 export const reprOf = (value: Value): string => new Writer(true).write(value);
 
-/** What `{{ value }}` prints: as `str`, but dicts of any kind look like plain ones. */
+/** Returns what `{{ value }}` prints: as `str`, but dicts of any kind look like plain ones. */
 export const printed = (value: Value): string =>
   typeof value === 'string'
     ? value

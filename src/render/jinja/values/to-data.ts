@@ -14,7 +14,7 @@ const mostNodes = 5_000_000;
  * A value as data: sets, views and iterators become lists, bytes text. Lists and dicts that
  * hold only data stay the objects they are, so that a function can change its argument.
  *
- * @throws JinjaFault for what is no data: undefined values, functions, endless structures.
+ * @throws JinjaFault for values that are not data: undefined values, functions, endless structures.
  */
 export const valueToData = (value: Value): Data => dataOf(value, thingData);
 

@@ -48,7 +48,7 @@ export const isPillar = (value: Value): boolean =>
 /** `collections.OrderedDict`, which prints under its own name where Salt does not help. */
 export class OrderedDict extends Map<Key, Value> {}
 
-/** Tells where a format puts which value. */
+/** Reports where a format puts each value. */
 export type OnPiece = (start: number, text: string, value: Value) => void;
 
 /** The arguments of a call. */
@@ -57,7 +57,7 @@ export type Args = { readonly list: readonly Value[]; readonly named: ReadonlyMa
 export const noArgs: Args = { list: [], named: new Map() };
 
 /**
- * Any value that is no plain data. What a template may do with it is what it declares here
+ * A value that is not plain data. What a template may do with it is what it declares here
  * and nothing else: no JavaScript property is ever looked up by a name from a template.
  */
 export abstract class Thing {

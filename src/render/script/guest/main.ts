@@ -35,7 +35,7 @@ class GuestRun {
   readonly #packed = new Map<string, string>();
   readonly #values = new Map<string, unknown>();
   readonly #pending = new Map<number, Pending>();
-  /** Errors of calls, to be told from the template's own. */
+  /** Errors of calls, distinguished from the template's own. */
   readonly #calls = new WeakMap<object, number>();
   #guarded = false;
   #index = 0;
@@ -103,7 +103,7 @@ class GuestRun {
     return this.#values.get(name);
   }
 
-  /** What a template prints: the outermost of those that it inherits from. */
+  /** Prints a template through the outermost template that it inherits from. */
   #text(source: GuestSource): Promise<string> {
     return this.#deeper(async () => {
       const { outermost } = await this.#load(source, undefined);

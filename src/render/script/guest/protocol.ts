@@ -36,10 +36,10 @@ export type Guest = {
 /** `where()` is the index of the template times this, plus the line. */
 export const whereBase = 2 ** 24;
 
-/** What the worker offers the guest: sends a message, and returns its number. */
+/** The function that the worker offers the guest: sends a message, and returns its number. */
 export type Send = (kind: 'call' | 'find' | 'done' | 'failed', ...words: string[]) => number;
 
-/** What programs are made of, and what Mako offers to expressions. */
+/** The parts of programs, and the names that Mako offers to expressions. */
 export const offered: readonly string[] = [
   ...['$at', '$text', '$include', '$namespace', '$iter', '$loop'],
   ...['self', 'parent', 'next', 'local', 'capture'],
