@@ -27,6 +27,9 @@ export const toInt = (written: string): number | bigint | undefined => {
   return value === undefined ? undefined : shrink(negative ? -value : value);
 };
 
+/** Characters of a number such as 1:30:00. The time to read one grows with the square of its length. */
+const longestBase60 = 1000;
+
 const magnitude = (digits: string): bigint | undefined => {
   if (
     /^0b[01]+$/.test(digits) ||
@@ -35,7 +38,7 @@ const magnitude = (digits: string): bigint | undefined => {
   )
     return BigInt(digits);
   if (/^0[0-7]+$/.test(digits)) return BigInt(`0o${digits}`);
-  if (!/^[0-9]+(?::[0-9]+)+$/.test(digits)) return undefined;
+  if (digits.length > longestBase60 || !/^[0-9]+(?::[0-9]+)+$/.test(digits)) return undefined;
   return digits.split(':').reduce((sum, part) => sum * 60n + BigInt(part), 0n);
 };
 
