@@ -5,6 +5,7 @@ import { TsaltError } from '../protocol/error.ts';
 import { loadYamlArgument } from '../yaml/argument.ts';
 import { splitArguments } from './arguments.ts';
 import { cleanCommand } from './clean.ts';
+import { isFunctionName } from './function-name.ts';
 import type { Given } from './parse.ts';
 
 /** The parsed arguments of a command line. */
@@ -85,8 +86,6 @@ const wrongFunction = (target: string, fun: string, given: readonly string[]): T
     hint: 'For a shell command use -r or cmd.run.',
   });
 };
-
-const isFunctionName = (word: string): boolean => /^[\w-]+(\.[\w-]+)+$/.test(word);
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined;

@@ -1,11 +1,11 @@
-import type { Config } from '../config/config.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { RunEvent } from '../protocol/event.ts';
-import type { Sdb } from '../sdb/sdb.ts';
-import { exitCode, exitCodeOfHost, exitCodeOfKind, gravest } from './exit-code.ts';
+import { namedCommand, type Opened } from './commands.ts';
+import { exitCode, exitCodeOfError, exitCodeOfHost, gravest } from './exit-code.ts';
 import type { Given } from './parse.ts';
+import { printText, withOutputError } from './print-text.ts';
 import { quickParse } from './quick-parse.ts';
-import { print, standardOutputError, watchStandardOutput } from './standard-output.ts';
+import { print, watchStandardOutput } from './standard-output.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -31,12 +31,12 @@ const dispatch = async (typed: Given, argv: readonly string[], env: Env): Promis
   if (options.help === true || word === 'help' || argv.length === 0) {
     const { helpText } = await import('./parse.ts');
     const code = argv.length === 0 ? exitCode.usage : exitCode.ok;
-    return printed(await helpText(process.stdout.columns ?? 100), code);
+    return printText(await helpText(process.stdout.columns ?? 100), code);
   }
   const isVersion = options.version === true || word === 'version';
   if (isVersion || options['versions-report'] === true) {
     const { versionText, versionsReport } = await import('./version.ts');
-    return printed(isVersion ? versionText() : versionsReport());
+    return printText(isVersion ? versionText() : versionsReport());
   }
   const { loadConfig } = await import('../config/load.ts');
   const { asUsage } = await import('./usage.ts');
@@ -46,45 +46,15 @@ const dispatch = async (typed: Given, argv: readonly string[], env: Env): Promis
   const sdb = openSdb(written, env);
   const config = await resolveConfig(written, sdb);
   if (options.hosts === true) return listHosts({ given, config, env, sdb });
-  if (words[0] === 'module' && words[1] === 'new') {
-    const { newModule } = await import('./new-module.ts');
-    return printed(await newModule(words.slice(2), config));
-  }
-  if (words[0] === 'node' && words[1] === 'fetch') {
-    const { fetchNodes } = await import('../control/prepare/fetch-node.ts');
-    return printed(await fetchNodes(words.slice(2), config));
-  }
-  return runCall({ given, config, env, sdb });
-};
-
-type Opened = {
-  readonly given: Given;
-  readonly config: Config;
-  readonly env: Env;
-  readonly sdb: Sdb;
+  const command = namedCommand(given);
+  return command === undefined
+    ? runCall({ given, config, env, sdb })
+    : command({ given, config, env, sdb });
 };
 
 const listHosts = async (opened: Opened): Promise<number> => {
   const { hostsText } = await import('./hosts.ts');
-  return printed(await hostsText(opened));
-};
-
-const printed = async (text: string, code: number = exitCode.ok): Promise<number> => {
-  print(text);
-  return withOutputError(code, await standardOutputError());
-};
-
-/** Reports that the output is incomplete. What happened on the hosts may be more severe. */
-const withOutputError = async (
-  code: number,
-  error: TsaltError | undefined,
-  hint?: string,
-): Promise<number> => {
-  if (error === undefined) return code;
-  const { errorText } = await import('../output/message.ts');
-  const text = [errorText(error), hint].filter(part => part !== undefined).join('\n');
-  process.stderr.write(`${text}\n`);
-  return gravest(new Set([code, codeOf(error)]));
+  return printText(await hostsText(opened));
 };
 
 const runCall = async (opened: Opened): Promise<number> => {
@@ -121,7 +91,7 @@ const runCall = async (opened: Opened): Promise<number> => {
   } catch (error) {
     await output.fail(error);
     codes.clear();
-    codes.add(codeOf(error));
+    codes.add(exitCodeOfError(error));
   } finally {
     release();
   }
@@ -129,9 +99,6 @@ const runCall = async (opened: Opened): Promise<number> => {
   const hint = 'The run itself went on to its end: only its report is incomplete.';
   return withOutputError(code, await output.error(), hint);
 };
-
-const codeOf = (error: unknown): number =>
-  error instanceof TsaltError ? exitCodeOfKind(error.kind) : exitCode.internal;
 
 /** A template that was interrupted may still be rendered: nobody waits for it. */
 const leave = (): number => {
@@ -177,5 +144,5 @@ const complain = async (error: unknown, argv: readonly string[], env: Env): Prom
   if (named) print('{}\n');
   if (!(error instanceof TsaltError) && env.TSALT_DEBUG !== undefined && error instanceof Error)
     process.stderr.write(`${error.stack}\n`);
-  return codeOf(error);
+  return exitCodeOfError(error);
 };

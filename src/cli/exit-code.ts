@@ -1,4 +1,4 @@
-import type { ErrorKind } from '../protocol/error.ts';
+import { type ErrorKind, TsaltError } from '../protocol/error.ts';
 import type { HostResult } from '../protocol/event.ts';
 
 /** Exit codes of the process; `--help` and the README list them. */
@@ -44,6 +44,10 @@ const byKind: Readonly<Record<ErrorKind, number>> = {
 };
 
 export const exitCodeOfKind = (kind: ErrorKind): number => byKind[kind] ?? exitCode.internal;
+
+/** The exit code for an error that ended everything; one that is not ours is a fault of tsalt-ssh. */
+export const exitCodeOfError = (error: unknown): number =>
+  error instanceof TsaltError ? exitCodeOfKind(error.kind) : exitCode.internal;
 
 /** When hosts differ the first of these that occurred is the exit code. */
 export const precedence: readonly number[] = [

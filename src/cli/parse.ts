@@ -1,6 +1,7 @@
 import yargs, { type Options } from 'yargs';
 import { nearest } from '../data/nearest.ts';
 import { TsaltError } from '../protocol/error.ts';
+import { commandUsage } from './commands.ts';
 import { exitCodeHelp, precedence } from './exit-code.ts';
 import { type OptionName, options } from './options.ts';
 import { foreignOptions, insteadOf } from './salt-options.ts';
@@ -16,14 +17,6 @@ export type Given = {
 };
 
 const usage = 'tsalt-ssh [options] <target> <function> [arguments] [key=value …]';
-
-const otherUsage = [
-  'module new KIND NAME   write a module of your own and its test',
-  'node fetch [PLATFORM]  get Node for hosts without it: linux-x64, linux-arm64',
-  'clean <target>         remove what runs leave on the hosts',
-]
-  .map(line => `       tsalt-ssh ${line}`)
-  .join('\n');
 
 const parser = (argv: readonly string[]) =>
   yargs([...argv])
@@ -166,7 +159,7 @@ const withOneDash = (letter: string, argv: readonly string[]): string | undefine
 export const helpText = async (columns: number): Promise<string> => {
   const exitCodes = exitCodeHelp.map(([code, words]) => `  ${String(code).padStart(3)}  ${words}`);
   const text = await parser([])
-    .usage(`Usage: ${usage}\n${otherUsage}`)
+    .usage(`Usage: ${usage}\n${commandUsage()}`)
     .epilogue(
       [
         'Targets are ids of the roster, with * ? [ ] as wildcards; user@host:port, @local,',

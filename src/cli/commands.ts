@@ -1,0 +1,87 @@
+import type { Config } from '../config/config.ts';
+import type { Sdb } from '../sdb/sdb.ts';
+import { isFunctionName } from './function-name.ts';
+import type { Given } from './parse.ts';
+import { printText } from './print-text.ts';
+
+/** What a command line runs with, once its configuration is read. */
+export type Opened = {
+  readonly given: Given;
+  readonly config: Config;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly sdb: Sdb;
+};
+
+/** A command that begins with a word of its own instead of a target. */
+export type NamedCommand = {
+  /** The words after `tsalt-ssh` in the usage of `--help`. */
+  readonly usage: string;
+  readonly summary: string;
+  /**
+   * Carries it out and returns the exit code. Loads what it needs itself: a run on hosts must not
+   * load it.
+   *
+   * @param words what stands after the command's own words
+   */
+  readonly run: (words: readonly string[], opened: Opened) => Promise<number>;
+};
+
+/** Every command by its own words. `clean` is a call on hosts: see `callOf`. */
+export const commands: Readonly<Record<string, NamedCommand>> = {
+  'module new': {
+    usage: 'module new KIND NAME',
+    summary: 'write a module of your own and its test',
+    run: async (words, { config }) =>
+      printText(await (await import('./new-module.ts')).newModule(words, config)),
+  },
+  'node fetch': {
+    usage: 'node fetch [PLATFORM]',
+    summary: 'get Node for hosts without it: linux-x64, linux-arm64',
+    run: async (words, { config }) =>
+      printText(await (await import('../control/prepare/fetch-node.ts')).fetchNodes(words, config)),
+  },
+};
+
+/**
+ * Finds the command that a command line begins with. Undefined for a call on hosts: its first word
+ * is no command, or an option says how to read a target and a function follows (`-L node test.ping`
+ * means a host of that name).
+ */
+export const namedCommand = ({
+  options,
+  words,
+}: Given): ((opened: Opened) => Promise<number>) | undefined => {
+  if (options.raw === true || options.local === true) return undefined;
+  const isTarget = targetOptions.some(name => options[name] === true);
+  if (isTarget && isFunctionName(words[1] ?? '')) return undefined;
+  for (const [name, { run }] of Object.entries(commands)) {
+    const own = name.split(' ');
+    if (own.every((word, at) => words[at] === word))
+      return opened => run(words.slice(own.length), opened);
+  }
+  return undefined;
+};
+
+const targetOptions = [
+  'pcre',
+  'list',
+  'nodegroup',
+  'grain',
+  'grain-pcre',
+  'pillar',
+  'pillar-pcre',
+  'ipcidr',
+  'compound',
+] as const;
+
+/** The usage lines of all commands for `--help`. */
+export const commandUsage = (): string => {
+  const lines = [
+    ...Object.values(commands),
+    { usage: 'clean <target>', summary: 'remove what runs leave on the hosts' },
+  ];
+  const width = Math.max(...lines.map(({ usage }) => usage.length)) + 2;
+  return lines
+    .map(({ usage, summary }) => `       tsalt-ssh ${usage.padEnd(width)}${summary}`)
+    .join('\n');
+};
