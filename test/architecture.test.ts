@@ -23,6 +23,9 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
     ],
     packages: ['yargs', 'yargs/helpers'],
   },
+  library: {
+    imports: ['cli', 'control', 'config', 'sdb', 'roster', 'data', 'protocol'],
+  },
   control: {
     imports: [
       'config',

@@ -22,10 +22,20 @@ import { adHocTarget, resolvableTarget, targetType } from './target.ts';
  *
  * @throws TsaltError `usage-…`, `roster-…`
  */
-export const makeRequest = async (invocation: Invocation): Promise<Request> => {
+export const makeRequest = (invocation: Invocation): Promise<Request> =>
+  requestOf(invocation, scannedTarget(callOf(invocation.given), invocation));
+
+/**
+ * Makes the request of a call whose arguments are read.
+ *
+ * @throws TsaltError `usage-…`, `roster-…`
+ */
+export const requestOf = async (
+  invocation: Invocation,
+  call: CommandLineCall,
+): Promise<Request> => {
   const { given, env, ask, sdb } = invocation;
   const { options } = given;
-  const call = scannedTarget(callOf(given), invocation);
   const type = targetType(options);
   const roster = await readRosters(invocation);
   const config = {
@@ -46,6 +56,7 @@ export const makeRequest = async (invocation: Invocation): Promise<Request> => {
     delimiter: textOf(options.delimiter) ?? ':',
     config,
     sdb,
+    env,
     hosts: checked.map(({ host }) => host),
     rosters: rosterPlaces(invocation),
     prepareHost: async host => {
@@ -62,13 +73,20 @@ const hostBesideRoster = async (
   target: string,
   type: Request['targetType'],
   roster: Roster,
-  { given, config }: Invocation,
+  { given, config, cwd }: Invocation,
 ): Promise<CheckedHost | undefined> => {
   if (type !== 'glob' || roster.hosts.some(({ host }) => host.id === target)) return undefined;
   const adHoc = adHocTarget(target) ?? (await unlisted(target, roster));
   if (adHoc === undefined) return undefined;
   const listed = roster.hosts.find(({ host }) => host.id === adHoc.id && adHoc.keys.size === 1);
-  return listed ?? adHocHost(adHoc.id, adHoc.keys, defaultsOf(given, config));
+  return (
+    listed ??
+    adHocHost(
+      adHoc.id,
+      adHoc.keys,
+      defaultsOf({ given, config, ...(cwd === undefined ? {} : { cwd }) }),
+    )
+  );
 };
 
 /** Whether a plain name may be a host of the DNS: one with a dot, in no roster. */

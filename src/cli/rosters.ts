@@ -4,8 +4,8 @@ import { type Data, type Dict, Float } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Secret } from '../protocol/host.ts';
 import { isForward } from '../roster/check.ts';
-import { loadRoster, looksOf, type Roster, type RosterRequest } from '../roster/load.ts';
-import type { Layer } from '../roster/roster.ts';
+import { looksOf, mergeRosters, type Roster, type RosterRequest } from '../roster/load.ts';
+import type { Entry, Layer } from '../roster/roster.ts';
 import { splitRosterWords } from '../roster/words.ts';
 import type { Sdb } from '../sdb/sdb.ts';
 import type { Given } from './parse.ts';
@@ -20,17 +20,23 @@ export type Invocation = {
   readonly sdb: Sdb;
   readonly env: Env;
   readonly ask: (question: PromptQuestion) => Promise<Secret>;
+  /** The hosts, instead of those of any roster. */
+  readonly entries?: readonly Entry[];
+  /** Where paths of the options start. Absent: the working folder of the process. */
+  readonly cwd?: string;
 };
 
 /** Reads the rosters that the options or the configuration name. */
 export const readRosters = (invocation: Omit<Invocation, 'ask'>): Promise<Roster> =>
-  asUsage(() => loadRoster(rosterRequest(invocation)));
+  asUsage(() => mergeRosters(rosterRequest(invocation)));
 
-const rosterRequest = ({ given, config, env, sdb }: Omit<Invocation, 'ask'>): RosterRequest => {
+const rosterRequest = (invocation: Omit<Invocation, 'ask'>): RosterRequest => {
+  const { given, config, env, sdb, entries } = invocation;
   const domain = config.options.get('roster_domain');
   return {
-    sources: sourcesOf(given, config),
-    ...defaultsOf(given, config),
+    sources: entries ? [] : sourcesOf(given, config),
+    ...(entries ? { entries } : {}),
+    ...defaultsOf(invocation),
     render: renderRoster(config),
     env,
     resolve: data => sdb.resolve(data),
@@ -97,8 +103,9 @@ const sourcesOf = (given: Given, config: Config): readonly RosterSource[] => {
 export const rosterPlaces = ({
   given,
   config,
-}: Pick<Invocation, 'given' | 'config'>): RosterPlaces => ({
-  sources: sourcesOf(given, config).map(({ backend, source }) => source || backend),
+  entries,
+}: Pick<Invocation, 'given' | 'config' | 'entries'>): RosterPlaces => ({
+  sources: entries ? [] : sourcesOf(given, config).map(({ backend, source }) => source || backend),
   folder: config.dir,
 });
 
@@ -113,10 +120,14 @@ export const rosterFileOf = ({
   )?.source;
 
 /** Defaults of roster entries: the configuration's, and before them the command line's. */
-export const defaultsOf = (
-  { options, saltfile }: Given,
-  config: Config,
-): Pick<RosterRequest, 'defaults' | 'defaultsFile' | 'given'> => {
+export const defaultsOf = ({
+  given: { options, saltfile },
+  config,
+  cwd = process.cwd(),
+}: Pick<Invocation, 'given' | 'config' | 'cwd'>): Pick<
+  RosterRequest,
+  'defaults' | 'defaultsFile' | 'given'
+> => {
   const defaults: Dict = new Map(config.roster_defaults);
   const given: Layer[] = [];
   /** A layer for each, so that a fault in it names the argument and not a file. */
@@ -126,14 +137,14 @@ export const defaultsOf = (
   };
   set('user', textOf(options.user));
   set('port', textOf(options.port));
-  set('priv', pathFromHere(textOf(options.priv)));
+  set('priv', pathFrom(cwd, textOf(options.priv)));
   set('node_bin', textOf(options['node-bin']));
   set('transport', textOf(options.transport));
   if (options.sudo === true) set('sudo', true);
   if (options['identities-only'] === true) set('identities_only', true);
   for (const key of ['passwd', 'sudo_passwd', 'priv_passwd']) {
     const option = `${key.replace('_', '-')}-from`;
-    const secret = secretFrom(option as keyof Given['options'], options);
+    const secret = secretFrom(option as keyof Given['options'], options, cwd);
     set(key, secret, option);
   }
   if (options.askpass === true) set('passwd', new Map([['prompt', true]]), 'askpass');
@@ -154,19 +165,21 @@ export const defaultsOf = (
 };
 
 /** A path of the command line starts at the working folder, not at the configuration. */
-const pathFromHere = (path: string | undefined): string | undefined =>
-  path === undefined || path === 'agent-forwarding' || /^[~/]/.test(path)
-    ? path
-    : `${process.cwd()}/${path}`;
+const pathFrom = (cwd: string, path: string | undefined): string | undefined =>
+  path === undefined || path === 'agent-forwarding' || /^[~/]/.test(path) ? path : `${cwd}/${path}`;
 
 /** `env:NAME`, `file:PATH`, `fd:NUMBER`, `command:WORDS` or `prompt`, as a roster writes it. */
-const secretFrom = (name: keyof Given['options'], options: Given['options']): Data | undefined => {
+const secretFrom = (
+  name: keyof Given['options'],
+  options: Given['options'],
+  cwd: string,
+): Data | undefined => {
   const given = textOf(options[name]);
   if (given === undefined) return undefined;
   const [, way, value = ''] = /^(env|file|fd|command):(.+)$/s.exec(given) ?? [];
   if (given === 'prompt') return new Map([['prompt', true]]);
   if (way === 'env') return new Map([[way, value]]);
-  if (way === 'file') return new Map([[way, pathFromHere(value) ?? value]]);
+  if (way === 'file') return new Map([[way, pathFrom(cwd, value) ?? value]]);
   if (way === 'fd' && /^\d{1,4}$/.test(value)) return new Map([[way, Number(value)]]);
   const words = way === 'command' ? splitRosterWords(value) : undefined;
   if (words !== undefined) return new Map([['command', words]]);

@@ -17,6 +17,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 export type ConfigRequest = {
   /** `-c`: a folder with `tsalt.yaml`, or that file. Absent: the current folder. */
   readonly path?: string;
+  /** The options themselves, instead of those of a file; their relative paths start at `cwd`. */
+  readonly given?: Dict;
   readonly cwd: string;
   readonly env: Env;
 };
@@ -91,7 +93,8 @@ const defaults = {
   state_output_terse: [],
 } as const;
 
-const open = ({ path, cwd, env }: ConfigRequest): Source => {
+const open = ({ path, given: dict, cwd, env }: ConfigRequest): Source => {
+  if (dict !== undefined) return { dir: resolve(cwd), dict };
   const named = path ?? env.TSALT_CONFIG_DIR;
   const given = resolve(cwd, named ?? '.');
   const stat = statSync(given, { throwIfNoEntry: false });
@@ -102,13 +105,13 @@ const open = ({ path, cwd, env }: ConfigRequest): Source => {
   const file = stat.isDirectory() ? join(given, 'tsalt.yaml') : given;
   if (!existsSync(file)) return { dir: given, dict: new Map() };
   checkTrusted(file, 'The configuration');
-  const dict = readYaml(file);
-  if (dict === null) return { dir: dirname(file), file, dict: new Map() };
-  if (!isDict(dict))
+  const read = readYaml(file);
+  if (read === null) return { dir: dirname(file), file, dict: new Map() };
+  if (!isDict(read))
     throw new TsaltError('config-shape', 'The configuration must be a mapping of options.', {
       at: { file, line: 1 },
     });
-  return { dir: dirname(file), file, dict };
+  return { dir: dirname(file), file, dict: read };
 };
 
 const readYaml = (file: string): Data => {

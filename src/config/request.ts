@@ -39,6 +39,8 @@ export type Request = {
   readonly config: Config;
   /** The stores behind `sdb://` addresses. */
   readonly sdb: Sdb;
+  /** The environment for ssh: agent, programs, home folder. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** The whole roster, defaults filled in; control picks the targets. */
   readonly hosts: readonly Host[];
   /** Where the roster was read, for messages. */

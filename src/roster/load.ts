@@ -11,6 +11,8 @@ import type { BackendHosts, CheckedHost, Entry, Layer } from './roster.ts';
 export type RosterRequest = {
   /** Sources in order; an empty backend is found out by looking at the source. */
   readonly sources: readonly { readonly backend: string; readonly source: string }[];
+  /** Hosts that a program passes to the library, instead of those of a file. */
+  readonly entries?: readonly Entry[];
   readonly defaults: Dict;
   /** The file with the defaults, for messages. */
   readonly defaultsFile: string;
@@ -54,7 +56,7 @@ const backends: Readonly<Record<string, () => Promise<Backend>>> = {
  *
  * @throws TsaltError `roster-…` with the place when a roster cannot be read or no entry is right
  */
-export const loadRoster = async (request: RosterRequest): Promise<Roster> => {
+export const mergeRosters = async (request: RosterRequest): Promise<Roster> => {
   const defaults = {
     dict: await resolveDict(request.defaults, request.resolve),
     file: request.defaultsFile,
@@ -65,17 +67,19 @@ export const loadRoster = async (request: RosterRequest): Promise<Roster> => {
   checkHost([{ id: 'any', value: new Map(), file: defaults.file }], layers);
   const entries = new Map<string, Entry[]>();
   const groups = new Map<string, Set<string>>();
+  const add = (entry: Entry): void => {
+    const known = entries.get(entry.id);
+    if (known) known.push(entry);
+    else entries.set(entry.id, [entry]);
+  };
+  for (const entry of await resolveAll(request.entries ?? [], request.resolve)) add(entry);
   for (const { backend, source } of request.sources) {
     if (backend !== 'scan') checkTrusted(source, 'The roster');
     const read = await pick(backend, source);
     const found = await read(source, request).catch(error => {
       throw hideSecrets(error);
     });
-    for (const entry of await resolveAll(found.entries, request.resolve)) {
-      const known = entries.get(entry.id);
-      if (known) known.push(entry);
-      else entries.set(entry.id, [entry]);
-    }
+    for (const entry of await resolveAll(found.entries, request.resolve)) add(entry);
     for (const [name, ids] of found.groups ?? [])
       groups.set(name, new Set([...(groups.get(name) ?? []), ...ids]));
   }

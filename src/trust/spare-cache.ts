@@ -17,12 +17,30 @@ export const cannotWrite = (dir: string, error: unknown): error is NodeJS.ErrnoE
 /** Cache folders that cannot be written, and why. */
 const unwritable = new Map<string, string>();
 const spares = new Map<string, string>();
-let report: ((message: string) => void) | undefined;
+/** Reports the state of a run's cache folder. */
+type Reporter = { readonly cachedir: string; readonly report: (message: string) => void };
 
-/** Sets what reports cache folders that cannot be written, each once; known ones are reported now. */
-export const reportUnwritableCaches = (by: (message: string) => void): void => {
-  report = by;
-  for (const [dir, reason] of unwritable) by(warning(dir, reason));
+const reporters = new Set<Reporter>();
+
+/**
+ * Reports folders of a run's cache that cannot be written, each once; known ones are reported now.
+ *
+ * @param cachedir the cache of the run
+ * @param report is called with a sentence for the user
+ * @returns ends it
+ */
+export const reportUnwritableCaches = (
+  cachedir: string,
+  report: (message: string) => void,
+): (() => void) => {
+  const reporter = { cachedir, report };
+  reporters.add(reporter);
+  for (const [dir, reason] of unwritable) tell(reporter, dir, reason);
+  return () => void reporters.delete(reporter);
+};
+
+const tell = ({ cachedir, report }: Reporter, dir: string, reason: string): void => {
+  if (dir === cachedir || dir.startsWith(`${cachedir}/`)) report(warning(dir, reason));
 };
 
 const warning = (dir: string, reason: string): string =>
@@ -37,7 +55,7 @@ export const isUnwritable = (dir: string, error: unknown): boolean => {
   if (unwritable.has(dir)) return true;
   const reason = messageOf(causeOf(error)).replace(/, \w+( .*)?$/, '');
   unwritable.set(dir, reason);
-  report?.(warning(dir, reason));
+  for (const reporter of reporters) tell(reporter, dir, reason);
   return true;
 };
 

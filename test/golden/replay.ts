@@ -154,6 +154,7 @@ const requestOf = async (
     config,
     sdb: openSdb(config, {}),
     hosts: [host],
+    env: process.env,
     prepareHost: async one => one,
     ask: async () => {
       throw new Error('nothing to ask');

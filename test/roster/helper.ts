@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { Dict } from '../../src/data/values/value.ts';
 import { TsaltError } from '../../src/protocol/error.ts';
 import type { Host } from '../../src/protocol/host.ts';
-import { loadRoster, type Roster, type RosterRequest } from '../../src/roster/load.ts';
+import { mergeRosters, type Roster, type RosterRequest } from '../../src/roster/load.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 
@@ -25,7 +25,7 @@ export const load = (
   defaults: Dict = new Map(),
   more: Partial<RosterRequest> = {},
 ): Promise<Roster> =>
-  loadRoster({
+  mergeRosters({
     sources,
     defaults,
     defaultsFile: '/project/tsalt.yaml',

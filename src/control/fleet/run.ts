@@ -15,11 +15,13 @@ import { readMirrors } from '../../transport/node-mirror.ts';
 import { readReleases } from '../../transport/node-release.ts';
 import { nodeSource } from '../../transport/node-source.ts';
 import { openTransport } from '../../transport/open-transport.ts';
+import type { Transport } from '../../transport/transport.ts';
 import { reportUnwritableCaches } from '../../trust/spare-cache.ts';
 import { controlFunctions } from '../../wrapper/table.ts';
 import { type OwnModules, ownModules } from '../facts/own-modules.ts';
 import type { Shared } from '../facts/shared.ts';
 import type { Gate } from '../host/host-run.ts';
+import type { KeptRuntimes } from '../host/kept-runtimes.ts';
 import { pause } from '../host/pause.ts';
 import { runHost } from '../host/run-host.ts';
 import { sudoHint } from '../host/sudo-hint.ts';
@@ -36,19 +38,31 @@ import { timeLimit } from './time-limit.ts';
  * only (no target, a bad target expression); a failing host is a result.
  *
  * @param open opens what connects to hosts
+ * @param kept the connections and runtimes of a session, which outlive the run
  */
 export const runFleet = async (
   request: Request,
   emit: (event: RunEvent) => void,
   signal: AbortSignal,
   open: typeof openTransport = openTransport,
+  kept?: KeptRuntimes,
+): Promise<void> => {
+  const ended = reportUnwritableCaches(request.config.cachedir, message =>
+    emit({ type: 'log', level: 'warning', module: 'cache', message }),
+  );
+  await conduct(request, emit, signal, open, kept).finally(ended);
+};
+
+const conduct = async (
+  request: Request,
+  emit: (event: RunEvent) => void,
+  signal: AbortSignal,
+  open: typeof openTransport,
+  kept: KeptRuntimes | undefined,
 ): Promise<void> => {
   tryRegExpsBy(boundedTest);
   const { hosts, isTarget } = pickTargets(request);
   if (hosts.length === 0) throw noTarget(request);
-  reportUnwritableCaches(message =>
-    emit({ type: 'log', level: 'warning', module: 'cache', message }),
-  );
   const shared = share(request, emit);
   for (const message of optionsWithoutEffect(request.config))
     emit({ type: 'log', level: 'warning', module: 'config', message });
@@ -63,7 +77,7 @@ export const runFleet = async (
       message: `The list names '${name}', which no roster has; it is left out.`,
     });
   emit({ type: 'start', hosts: hosts.map(({ id }) => id), fun: request.fun });
-  const transport = open(transportOptions(request, emit));
+  const transport = openOrKept(request, emit, open, kept);
   boundGarbage(hosts.length);
   // Every host in flight listens for the end of the run.
   setMaxListeners(0, signal);
@@ -89,6 +103,7 @@ export const runFleet = async (
       host: prepared,
       signal: limit.signal,
       gate,
+      ...(kept ? { kept } : {}),
       ...(isTarget ? { isTarget } : {}),
     });
     limit.release();
@@ -113,7 +128,7 @@ export const runFleet = async (
     }
     if (spared.length > 0) emit(sparedHosts(spared));
   } finally {
-    transport.close();
+    if (!kept) transport.close();
     emit({ type: 'end' });
   }
   if (answered === 0 && isTarget && !signal.aborted) throw noTarget(request);
@@ -170,7 +185,7 @@ const share = (request: Request, emit: Shared['emit']): Shared => {
   };
 };
 
-const transportOptions = ({ config, options, ask }: Request, emit: Shared['emit']) => ({
+const transportOptions = ({ config, env, options, ask }: Request, emit: Shared['emit']) => ({
   hostKeys: options.ignoreHostKeys
     ? ('ignore' as const)
     : options.acceptNewHostKeys
@@ -183,9 +198,21 @@ const transportOptions = ({ config, options, ask }: Request, emit: Shared['emit'
       ? {}
       : { sshConfig: config.ssh_config_file }),
   ask,
-  env: process.env,
+  env,
   log: (message: string) => emit({ type: 'log', level: 'debug', module: 'transport', message }),
 });
+
+const openOrKept = (
+  request: Request,
+  emit: Shared['emit'],
+  open: typeof openTransport,
+  kept: KeptRuntimes | undefined,
+): Transport => {
+  if (!kept) return open(transportOptions(request, emit));
+  kept.emit = emit;
+  kept.transport ??= open(transportOptions(request, event => kept.emit(event)));
+  return kept.transport;
+};
 
 const isHost = (value: unknown): value is Host =>
   typeof value === 'object' && value !== null && 'id' in value;

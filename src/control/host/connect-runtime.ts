@@ -1,74 +1,104 @@
-import type { Phase } from '../../protocol/event.ts';
-import type { Handler } from '../../protocol/peer.ts';
+import type { Phase, RunEvent } from '../../protocol/event.ts';
 import { openRuntime } from '../../transport/bootstrap.ts';
 import type { Link } from '../../transport/runtime-link.ts';
 import type { Connection } from '../../transport/transport.ts';
 import { hostLimits } from '../serve/host-limits.ts';
 import { readFinished, readLine, readStarted } from '../serve/said-events.ts';
-import type { HostAttempt } from './attempt.ts';
 import type { EarlyCall } from './early-call.ts';
 import { askSudo, type HostRun, phase } from './host-run.ts';
+import type { RuntimeSlot, Served } from './kept-runtimes.ts';
 import { PlacedFaults } from './placed-faults.ts';
 
-/** What a runtime is connected to. */
+/** How a runtime begins. */
 export type Wiring = {
-  readonly handlers: Readonly<Record<string, Handler>>;
-  /** The attempt whose states run. */
-  readonly attempt: () => HostAttempt;
   readonly early?: EarlyCall;
   /** The command that starts the runtime was sent: the host is busy for a while. */
   readonly onSent?: () => void;
 };
 
-/** Starts the runtime on a connection, within the limits for hosts, and waits for its hello. */
+/** Describes a host's run as the one that a runtime serves. */
+export const servedOf = (
+  run: HostRun,
+  { attempt, handlers }: Pick<Served, 'attempt' | 'handlers'>,
+): Served => ({
+  run,
+  attempt,
+  handlers,
+  limits: hostLimits(message =>
+    run.shared.emit({
+      type: 'log',
+      host: run.host.id,
+      level: 'warning',
+      module: 'host',
+      message,
+    }),
+  ),
+});
+
+/**
+ * Starts the runtime on a connection, within the limits for hosts, and waits for its hello. What
+ * the host then says belongs to the run that the slot serves.
+ */
 export const connectRuntime = async (
   run: HostRun,
   connection: Connection,
-  { handlers, attempt, early, onSent }: Wiring,
+  slot: RuntimeSlot & { served: Served },
+  { early, onSent }: Wiring,
 ): Promise<Link> => {
   const { host, shared } = run;
   const { options } = shared.request;
-  let begun = false;
   const artifact = await shared.artifact();
+  const emit = (event: RunEvent): void => slot.served?.run.shared.emit(event);
+  let begunFor: Served | undefined;
   const faults = new PlacedFaults(artifact, (message, trace) =>
-    shared.emit({ type: 'log', host: host.id, level: 'debug', module: 'stack', message, trace }),
+    emit({ type: 'log', host: host.id, level: 'debug', module: 'stack', message, trace }),
   );
-  return openRuntime({
+  const link = await openRuntime({
     connection,
     host,
     artifact,
-    handlers,
+    handlers: slot.handlers(Object.keys(slot.served.handlers)),
     explain: faults.explain,
-    limits: hostLimits(message =>
-      shared.emit({ type: 'log', host: host.id, level: 'warning', module: 'host', message }),
-    ),
+    limits: {
+      ...slot.served.limits,
+      admits: (name, bytes) => slot.served?.limits.admits(name, bytes) ?? false,
+    },
     ...(early ? { early: early.send } : {}),
     ...(shared.request.fun.startsWith('state.') ? { kind: 'state' as const } : {}),
     events: {
       'state-start': (said: unknown) => {
         const started = readStarted(said);
-        const { states } = attempt();
+        const states = slot.served?.attempt().states;
+        if (!states) return;
         states.started(started);
         if (!states.isOwnRun) return;
-        if (!begun) phase(run, 'run', `first state ${started.tag}`);
-        begun = true;
-        shared.emit({ type: 'state-start', host: host.id, ...started });
+        if (begunFor !== slot.served)
+          emit({
+            type: 'phase',
+            host: host.id,
+            phase: 'run',
+            detail: `first state ${started.tag}`,
+          });
+        begunFor = slot.served;
+        emit({ type: 'state-start', host: host.id, ...started });
       },
       state: (said: unknown) => {
-        const { states, templates } = attempt();
-        const finished = templates.withFaults(faults.state(readFinished(said)));
-        if (states.finished(finished)) shared.emit({ type: 'state', host: host.id, ...finished });
+        const { states, templates } = slot.served?.attempt() ?? {};
+        const read = faults.state(readFinished(said));
+        const finished = templates?.withFaults(read) ?? read;
+        if (states?.finished(finished)) emit({ type: 'state', host: host.id, ...finished });
       },
-      log: (said: unknown) =>
-        shared.emit({ type: 'log', host: host.id, ...faults.line(readLine(said)) }),
+      log: (said: unknown) => emit({ type: 'log', host: host.id, ...faults.line(readLine(said)) }),
     },
     onPhase: (name: Phase, detail?: string) => phase(run, name, detail),
     ...(onSent ? { onSent } : {}),
-    signal: run.signal,
+    signal: slot.stop.signal,
     askSudoPassword: askSudo(run),
     nodeSource: shared.nodeSource,
     preFlight: options.preFlight,
     wipe: options.wipe || shared.request.config.ssh_wipe,
     randomDir: options.randomThinDir,
   });
+  slot.opened(connection, link, artifact.sha256);
+  return link;
 };

@@ -3,6 +3,7 @@ import type { Host, Secret } from '../../protocol/host.ts';
 import type { Transport } from '../../transport/transport.ts';
 import type { Shared } from '../facts/shared.ts';
 import type { HostAttempt } from './attempt.ts';
+import type { KeptRuntimes } from './kept-runtimes.ts';
 
 /** One host's part in a barrier. */
 export type Gate = {
@@ -23,6 +24,8 @@ export type HostRun = {
   readonly isTarget?: (attempt: HostAttempt) => Promise<boolean>;
   readonly signal: AbortSignal;
   readonly gate?: Gate;
+  /** The runtimes of a session: this run takes its host's, and leaves it there. */
+  readonly kept?: KeptRuntimes;
 };
 
 /** Tells which stage the host has come to. */

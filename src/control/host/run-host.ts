@@ -12,7 +12,7 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
   const session = new HostSession(run);
   try {
     if (raw === undefined && !run.isTarget && needsNoHost(fun)) return await session.performHere();
-    await session.connect();
+    await session.open();
     if (raw !== undefined) return await session.performRaw(raw);
     await session.hello();
     if (!(await session.isTarget())) return undefined;

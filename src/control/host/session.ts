@@ -10,10 +10,11 @@ import type { Shared } from '../facts/shared.ts';
 import { type AskSource, SourceAnswers } from '../pillar/source-answers.ts';
 import { HostAttempt } from './attempt.ts';
 import { type GuardLink, runGuarded } from './confirm-guard.ts';
-import { connectRuntime, type Wiring } from './connect-runtime.ts';
+import { connectRuntime, servedOf, type Wiring } from './connect-runtime.ts';
 import { type EarlyCall, earlyCall } from './early-call.ts';
 import { failedRun } from './failed-run.ts';
 import { type HostRun, phase } from './host-run.ts';
+import { RuntimeSlot, type Served } from './kept-runtimes.ts';
 import { keepGrains, lastGrains } from './last-grains.ts';
 import { logIn } from './log-in.ts';
 import { perform, performRaw } from './perform.ts';
@@ -34,6 +35,11 @@ export class HostSession {
   #attempt: HostAttempt;
   #connection: Connection | undefined;
   #link: Link | undefined;
+  #slot: RuntimeSlot | undefined;
+  /** The runtime is one of an earlier run of the session. */
+  #isKept = false;
+  /** The run came to a result: the session can go on with the runtime. */
+  #isWell = false;
   #early: EarlyCall | undefined;
   #speculation: Speculation | undefined;
   #speculated: Speculated | undefined;
@@ -55,6 +61,23 @@ export class HostSession {
     return perform(this.#run, this.#attempt);
   }
 
+  /** Takes the runtime that an earlier run of the session left; false where there is none. */
+  async #takeKept(): Promise<boolean> {
+    const { host, kept, shared } = this.#run;
+    const slot = kept?.take(host.id, (await shared.artifact()).sha256);
+    if (!slot) return false;
+    this.#isKept = true;
+    this.#connection = slot.connection;
+    this.#link = slot.link;
+    this.#serve(slot);
+    return true;
+  }
+
+  /** Logs in, or takes the connection that an earlier run of the session left. */
+  async open(): Promise<void> {
+    if (!(await this.#takeKept())) await this.connect();
+  }
+
   /** Logs in. */
   async connect(why?: string): Promise<Connection> {
     phase(this.#run, 'connect', why);
@@ -64,7 +87,9 @@ export class HostSession {
 
   /** Runs a command in the host's shell. */
   async performRaw(raw: NonNullable<Request['raw']>): Promise<HostResult> {
-    return performRaw(this.#run, await this.#connected(), raw);
+    const result = await performRaw(this.#run, await this.#connected(), raw);
+    this.#isWell = true;
+    return result;
   }
 
   /**
@@ -74,13 +99,18 @@ export class HostSession {
   async hello(): Promise<void> {
     // Before anything is sent: an early call may ask for its pillar at once.
     await this.#learnModules(this.#attempt);
+    if (this.#isKept && this.#link) return this.#greetedBy(this.#link);
     this.#early = await earlyCall(this.#run, this.#attempt);
-    const { hello, peer } = await this.#startRuntime({
+    const link = await this.#startRuntime({
       ...(this.#early ? { early: this.#early } : {}),
       // Node would put off an immediate without a reference until the host answers.
       onSent: () => void setImmediate(() => void this.#meanwhile().catch(() => undefined)),
     });
-    this.#speculated = this.#speculation?.commit(hello.grains, peer);
+    this.#speculated = this.#speculation?.commit(link.hello.grains, link.peer);
+    this.#greetedBy(link);
+  }
+
+  #greetedBy({ hello, peer }: Link): void {
     if (this.#speculated) this.#attempt = this.#speculated.attempt;
     else this.#attempt.greet(hello.grains, peer);
     this.#greet();
@@ -98,13 +128,14 @@ export class HostSession {
     const result = await (this.#speculated?.result ??
       perform(this.#run, this.#attempt, this.#early));
     if (signal.aborted) throw cancelled(host.id);
+    this.#isWell = true;
     return result;
   }
 
   /** Keeps the host's grains for the speculation of its next run. */
   async keepGrains(): Promise<void> {
     const { host, shared } = this.#run;
-    if (!this.#link) return;
+    if (!this.#link || this.#isKept) return;
     const wasWrong = this.#speculation !== undefined && !this.#speculated;
     await keepGrains(shared.request, host, this.#link.hello.grains, wasWrong);
   }
@@ -122,13 +153,38 @@ export class HostSession {
   close(): void {
     if (!this.#speculated) this.#speculation?.discard();
     this.#attempt.close();
-    this.#disconnect();
+    const { host, kept } = this.#run;
+    if (kept && this.#slot && this.#isWell && !this.#refused) {
+      this.#leave();
+      kept.give(host.id, this.#slot);
+    } else this.#disconnect();
   }
 
   #disconnect(): void {
+    this.#leave();
     this.#link?.close();
     this.#connection?.close();
   }
+
+  /** Makes this run the one that the runtime serves. Aborting the run ends the runtime. */
+  #serve(slot: RuntimeSlot): RuntimeSlot & { served: Served } {
+    this.#leave();
+    this.#slot = slot;
+    const { signal } = this.#run;
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+    if (signal.aborted) this.#onAbort();
+    const served = servedOf(this.#run, {
+      attempt: () => this.#attempt,
+      handlers: this.#handlers(),
+    });
+    return Object.assign(slot, { served });
+  }
+
+  #leave(): void {
+    this.#run.signal.removeEventListener('abort', this.#onAbort);
+  }
+
+  #onAbort = (): void => this.#slot?.stop.abort();
 
   async #learnModules(attempt: HostAttempt): Promise<void> {
     const { artifact, ownModules } = this.#run.shared;
@@ -170,11 +226,9 @@ export class HostSession {
   }
 
   async #startRuntime(wiring: Pick<Wiring, 'early' | 'onSent'> = {}): Promise<Link> {
-    this.#link = await connectRuntime(this.#run, await this.#connected(), {
-      ...wiring,
-      handlers: this.#handlers(),
-      attempt: () => this.#attempt,
-    });
+    const connection = await this.#connected();
+    const slot = this.#serve(new RuntimeSlot());
+    this.#link = await connectRuntime(this.#run, connection, slot, wiring);
     return this.#link;
   }
 

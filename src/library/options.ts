@@ -1,0 +1,95 @@
+import type { PromptQuestion, TargetType } from '../config/request.ts';
+import type { Plain } from '../protocol/plain.ts';
+
+/** Where configuration, hosts and secrets come from. */
+export type ProjectOptions = {
+  /**
+   * The folder that has `tsalt.yaml`, that file, or the options themselves as `tsalt.yaml` writes
+   * them. Absent: the working folder. Relative paths in options given here start at `cwd`.
+   */
+  readonly config?: string | Readonly<Record<string, unknown>>;
+  /**
+   * A roster file, or the hosts themselves: an address, or the keys of a roster entry, by id.
+   * Absent: the rosters of the configuration.
+   */
+  readonly roster?: string | Readonly<Record<string, string | RosterEntry>>;
+  /** The working folder of this project. Absent: that of the process. */
+  readonly cwd?: string;
+  /** Environment for the configuration, the roster and ssh. Absent: that of the process. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /**
+   * Answers where a password, a passphrase or a question of a server is needed, each once in a run.
+   * Absent: such a host fails with the code `no-terminal`.
+   */
+  readonly ask?: (question: PromptQuestion) => string | Promise<string>;
+};
+
+/** Keys of a roster entry: `host`, `user`, `port`, `priv`, `sudo`, `minion_opts` … */
+export type RosterEntry = { readonly [key: string]: Plain };
+
+/** Options of a run, by the names of `tsalt-ssh --help`. */
+export type RunFlags = {
+  /** Test mode: what would change. */
+  readonly test?: boolean;
+  /** How many hosts at the same time. Default: `ssh_max_procs`, 25. */
+  readonly maxProcs?: number;
+  /** Finish this many hosts before the next. */
+  readonly batch?: number | `${number}%`;
+  /** Seconds between batches. */
+  readonly batchWait?: number;
+  /** Start no further host once one has failed. */
+  readonly failhard?: boolean;
+  /** Refuse state arguments that would be ignored. */
+  readonly strict?: boolean;
+  /** Seconds that one host may take in all. */
+  readonly timeout?: number;
+  /** Seconds in which the control node must be able to log in again, or changes are rolled back. */
+  readonly guard?: number;
+  /** The job id, 20 digits. Default: the time. */
+  readonly jid?: string;
+  /** Remove the workspace from the hosts after the run. */
+  readonly wipe?: boolean;
+  readonly user?: string;
+  readonly port?: number;
+  /** Path of a private key. */
+  readonly priv?: string;
+  /** Become root by sudo where the roster does not say. */
+  readonly sudo?: boolean;
+  readonly identitiesOnly?: boolean;
+  readonly noSshConfig?: boolean;
+  readonly acceptNewHostKeys?: boolean;
+  /** No check of host keys: anybody could answer. */
+  readonly ignoreHostKeys?: boolean;
+  readonly transport?: 'ssh2' | 'openssh';
+  /** Options of OpenSSH, `Name=value`. */
+  readonly sshOption?: readonly string[];
+  /** Path of Node on the hosts. */
+  readonly nodeBin?: string;
+};
+
+/** The hosts that are meant. */
+export type TargetSettings = {
+  /** An expression of the kind that `targetType` says, or a list of ids. */
+  readonly target: string | readonly string[];
+  /** Default: `glob`. */
+  readonly targetType?: TargetType;
+  /** Between the keys of a nested grain or pillar. Default: `:`. */
+  readonly delimiter?: string;
+};
+
+/** A function and its arguments. Values are taken as they are: no text is read as YAML. */
+export type CallSettings = {
+  /** `module.function`, such as `state.apply`. */
+  readonly fun: string;
+  readonly args?: readonly unknown[];
+  readonly kwargs?: Readonly<Record<string, unknown>>;
+};
+
+/** Options of `run`. */
+export type RunOptions = ProjectOptions &
+  RunFlags &
+  TargetSettings &
+  CallSettings & {
+    /** Ends the run: hosts at work finish the state they are at, no further one begins. */
+    readonly signal?: AbortSignal;
+  };

@@ -1,0 +1,97 @@
+import type { KeptRuntimes } from '../control/host/kept-runtimes.ts';
+import type { HostResult, RunEvent } from '../protocol/event.ts';
+import { openRequest } from './invocation.ts';
+import type { RunOptions } from './options.ts';
+
+/**
+ * A run that `run` prepared. It begins when its events or its results are asked for, once.
+ *
+ * Leaving the loop over the events ends the run as `signal` does, and waits for its end.
+ */
+export type FleetRun = AsyncIterable<RunEvent> & {
+  /**
+   * Carries the run out.
+   *
+   * @returns the result of each host that matched, in the order in which they ended. A host that
+   *   fails is a result with `failure` or with a `retcode` other than 0.
+   * @throws TsaltError for what is wrong on this side: options, configuration, roster, target
+   */
+  readonly results: () => Promise<readonly HostResult[]>;
+};
+
+/**
+ * Runs a function on every host that matches, as `tsalt-ssh TARGET FUN` does. Nothing is printed.
+ *
+ *     for await (const event of run({ target: 'web*', fun: 'state.apply' }))
+ *       if (event.type === 'state') console.log(event.host, event.tag, event.result);
+ *
+ *     const results = await run({ target: 'web*', fun: 'grains.items' }).results();
+ *
+ * @throws nothing itself: what is wrong with the options is thrown by the loop or by `results`
+ */
+export const run = (options: RunOptions): FleetRun => runKeeping(options);
+
+/** As `run`, with the connections and runtimes of a session. */
+export const runKeeping = (options: RunOptions, kept?: KeptRuntimes): FleetRun => {
+  let isBegun = false;
+  const begin = (): AsyncGenerator<RunEvent, void, undefined> => {
+    if (isBegun) throw new Error('A run can be carried out once. Call run() again for another.');
+    isBegun = true;
+    return eventsOf(options, kept);
+  };
+  return {
+    [Symbol.asyncIterator]: begin,
+    results: async () => {
+      const results: HostResult[] = [];
+      for await (const event of begin()) if (event.type === 'host') results.push(event.result);
+      return results;
+    },
+  };
+};
+
+async function* eventsOf(
+  options: RunOptions,
+  kept: KeptRuntimes | undefined,
+): AsyncGenerator<RunEvent, void, undefined> {
+  const { signal } = options;
+  const request = await openRequest(options);
+  const { runFleet } = await import('../control/fleet/run.ts');
+  const stop = new AbortController();
+  const onAbort = (): void => stop.abort(signal?.reason);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  if (signal?.aborted === true) onAbort();
+  let held: RunEvent[] = [];
+  let wake: () => void = () => undefined;
+  let hasEnded = false;
+  const work = runFleet(
+    request,
+    event => {
+      held.push(event);
+      wake();
+    },
+    stop.signal,
+    undefined,
+    kept,
+  ).finally(() => {
+    hasEnded = true;
+    wake();
+  });
+  // The loop below awaits it.
+  work.catch(() => undefined);
+  try {
+    while (!hasEnded || held.length > 0) {
+      const events = held;
+      held = [];
+      yield* events;
+      if (!hasEnded && held.length === 0)
+        await new Promise<void>(resolve => {
+          wake = resolve;
+        });
+    }
+    await work;
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+    if (!hasEnded) stop.abort();
+    await work.catch(() => undefined);
+  }
+}
