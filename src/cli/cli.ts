@@ -23,6 +23,9 @@ export const main = async (argv: readonly string[], env: Env): Promise<number> =
 const dispatch = async (typed: Given, argv: readonly string[], env: Env): Promise<number> => {
   const owner = typed.options['trust-owner'];
   if (typeof owner === 'string') (await import('../trust/owners.ts')).trustOwners(owner);
+  const early = isHelp(typed) ? undefined : namedCommand(typed);
+  if (early !== undefined && 'runEarly' in early.command)
+    return early.command.runEarly(early.words, typed, env);
   const { withSaltfile } = await import('./saltfile.ts');
   const given = await withSaltfile(typed, process.cwd(), env);
   const { options, words } = given;
@@ -38,6 +41,7 @@ const dispatch = async (typed: Given, argv: readonly string[], env: Env): Promis
     const { versionText, versionsReport } = await import('./version.ts');
     return printText(isVersion ? versionText() : versionsReport());
   }
+  const named = namedCommand(given);
   const { loadConfig } = await import('../config/load.ts');
   const { asUsage } = await import('./usage.ts');
   const path = typeof options.config === 'string' ? { path: options.config } : {};
@@ -46,11 +50,14 @@ const dispatch = async (typed: Given, argv: readonly string[], env: Env): Promis
   const sdb = openSdb(written, env);
   const config = await resolveConfig(written, sdb);
   if (options.hosts === true) return listHosts({ given, config, env, sdb });
-  const command = namedCommand(given);
-  return command === undefined
-    ? runCall({ given, config, env, sdb })
-    : command({ given, config, env, sdb });
+  const opened = { given, config, env, sdb };
+  return named !== undefined && 'run' in named.command
+    ? named.command.run(named.words, opened)
+    : runCall(opened);
 };
+
+const isHelp = ({ options }: Given): boolean =>
+  options.help === true || options.version === true || options['versions-report'] === true;
 
 const listHosts = async (opened: Opened): Promise<number> => {
   const { hostsText } = await import('./hosts.ts');

@@ -18,6 +18,11 @@ export type NamedCommand = {
   readonly usage: string;
   readonly summary: string;
   /**
+   * Lists the arguments for the completion of shells, place by place: words, or a kind of them in
+   * brackets (`<host>`, `<function>`, `<folder>`).
+   */
+  readonly places?: readonly (readonly string[])[];
+  /**
    * Carries it out and returns the exit code. Loads what it needs itself: a run on hosts must not
    * load it.
    *
@@ -26,17 +31,33 @@ export type NamedCommand = {
   readonly run: (words: readonly string[], opened: Opened) => Promise<number>;
 };
 
+/** A command that is carried out before Saltfile and configuration are read: both may be broken. */
+export type EarlyCommand = Omit<NamedCommand, 'run'> & {
+  readonly runEarly: (words: readonly string[], given: Given, env: Env) => Promise<number>;
+};
+
+type Env = Opened['env'];
+
 /** Every command by its own words. `clean` is a call on hosts: see `callOf`. */
-export const commands: Readonly<Record<string, NamedCommand>> = {
+export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
+  completion: {
+    usage: 'completion bash|zsh|fish',
+    summary: 'print the completion of a shell',
+    places: [['bash', 'zsh', 'fish']],
+    runEarly: async (words, given, env) =>
+      (await import('./completion/completion.ts')).completion(words, given, env, commands),
+  },
   'module new': {
     usage: 'module new KIND NAME',
     summary: 'write a module of your own and its test',
+    places: [['state', 'exec', 'grains', 'utils', 'resource', 'renderer']],
     run: async (words, { config }) =>
       printText(await (await import('./new-module.ts')).newModule(words, config)),
   },
   'node fetch': {
     usage: 'node fetch [PLATFORM]',
     summary: 'get Node for hosts without it: linux-x64, linux-arm64',
+    places: [['linux-x64', 'linux-arm64']],
     run: async (words, { config }) =>
       printText(await (await import('../control/prepare/fetch-node.ts')).fetchNodes(words, config)),
   },
@@ -50,14 +71,14 @@ export const commands: Readonly<Record<string, NamedCommand>> = {
 export const namedCommand = ({
   options,
   words,
-}: Given): ((opened: Opened) => Promise<number>) | undefined => {
+}: Given): { command: NamedCommand | EarlyCommand; words: readonly string[] } | undefined => {
   if (options.raw === true || options.local === true) return undefined;
   const isTarget = targetOptions.some(name => options[name] === true);
   if (isTarget && isFunctionName(words[1] ?? '')) return undefined;
-  for (const [name, { run }] of Object.entries(commands)) {
+  for (const [name, command] of Object.entries(commands)) {
     const own = name.split(' ');
     if (own.every((word, at) => words[at] === word))
-      return opened => run(words.slice(own.length), opened);
+      return { command, words: words.slice(own.length) };
   }
   return undefined;
 };

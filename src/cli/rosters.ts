@@ -34,7 +34,7 @@ const rosterRequest = (invocation: Omit<Invocation, 'ask'>): RosterRequest => {
   const { given, config, env, sdb, entries } = invocation;
   const domain = config.options.get('roster_domain');
   return {
-    sources: entries ? [] : sourcesOf(given, config),
+    sources: entries ? [] : rosterSources(given, config),
     ...(entries ? { entries } : {}),
     ...defaultsOf(invocation),
     render: renderRoster(config),
@@ -77,7 +77,8 @@ const scansTarget = ({ options }: Given, config: Config): boolean =>
   options['roster-file'] === undefined &&
   !config.rosters.some(({ backend }) => backend === 'scan');
 
-const sourcesOf = (given: Given, config: Config): readonly RosterSource[] => {
+/** The rosters that a command line reads: those of its options, or of the configuration. */
+export const rosterSources = (given: Given, config: Config): readonly RosterSource[] => {
   const { options, words } = given;
   if (scansTarget(given, config)) return [{ backend: 'scan', source: words[0] ?? '' }];
   const file = textOf(options['roster-file']);
@@ -105,7 +106,9 @@ export const rosterPlaces = ({
   config,
   entries,
 }: Pick<Invocation, 'given' | 'config' | 'entries'>): RosterPlaces => ({
-  sources: entries ? [] : sourcesOf(given, config).map(({ backend, source }) => source || backend),
+  sources: entries
+    ? []
+    : rosterSources(given, config).map(({ backend, source }) => source || backend),
   folder: config.dir,
 });
 
@@ -114,7 +117,7 @@ export const rosterFileOf = ({
   given,
   config,
 }: Pick<Invocation, 'given' | 'config'>): string | undefined =>
-  sourcesOf(given, config).find(
+  rosterSources(given, config).find(
     ({ backend, source }) =>
       source !== '' && (backend === '' ? looksOf(source) : backend) === 'flat',
   )?.source;

@@ -1,0 +1,88 @@
+import { readFileSync, utimesSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { packageRoot } from '../../bundle/locate.ts';
+import { privateDir, writePrivate } from '../../bundle/private-dir.ts';
+import { loadConfig } from '../../config/load.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import { exitCode } from '../exit-code.ts';
+import type { Given } from '../parse.ts';
+import { printText } from '../print-text.ts';
+import { withSaltfile } from '../saltfile.ts';
+import { type CompletedCommands, indexText } from './index-text.ts';
+import { pruneIndexes } from './prune-indexes.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** How each shell writes a string that nothing is replaced in. */
+const quotes: Readonly<Record<string, (text: string) => string>> = {
+  bash: text => `'${text.replaceAll("'", "'\\''")}'`,
+  zsh: text => `'${text.replaceAll("'", "'\\''")}'`,
+  fish: text => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`,
+};
+
+/**
+ * `completion SHELL`: prints what a shell sources to complete this program's command lines.
+ * `completion index NAME KEY` is called by that script: it writes the index of the project.
+ *
+ * @throws TsaltError `usage-words`
+ */
+export const completion = async (
+  words: readonly string[],
+  given: Given,
+  env: Env,
+  commands: CompletedCommands,
+): Promise<number> => {
+  const [shell = '', ...more] = words;
+  if (shell === 'index' && more.length === 2)
+    return writeIndex({ name: more[0] ?? '', key: more[1] ?? '' }, given, env, commands);
+  const quote = Object.hasOwn(quotes, shell) ? quotes[shell] : undefined;
+  if (quote === undefined || more.length > 0)
+    throw new TsaltError(
+      'usage-words',
+      shell === '' ? 'Name the shell.' : `There is no completion for '${words.join(' ')}'.`,
+      { hint: `tsalt-ssh completion ${Object.keys(quotes).join('|')}` },
+    );
+  const script = read(`${shell}.sh`);
+  return printText(script.replace('@answer@', () => quote(read('answer.sh'))));
+};
+
+const read = (name: string): string =>
+  readFileSync(join(packageRoot(), 'src', 'cli', 'completion', name), 'utf8');
+
+const writeIndex = async (
+  { name, key }: { name: string; key: string },
+  typed: Given,
+  env: Env,
+  commands: CompletedCommands,
+): Promise<number> => {
+  if (!/^[^/\0]{1,250}$/.test(name) || /[\n\r\t\0]/.test(key))
+    throw new TsaltError('usage-words', 'This is not the name of an index.');
+  // A source that changes from now on is newer than the index.
+  const begun = new Date();
+  const given = await withSaltfile(typed, process.cwd(), env).catch(() => typed);
+  const path = typeof given.options.config === 'string' ? { path: given.options.config } : {};
+  const config = await attempt(() => loadConfig({ cwd: process.cwd(), env, ...path }));
+  const text = await indexText(key, {
+    given,
+    commands,
+    env,
+    ...(config === undefined ? {} : { config }),
+  });
+  const cache = env.XDG_CACHE_HOME || join(env.HOME ?? homedir(), '.cache');
+  const folder = privateDir(join(privateDir(join(cache, 'tsalt-ssh')), 'completion'));
+  pruneIndexes(folder);
+  const file = join(folder, name);
+  await writePrivate(file, text);
+  utimesSync(file, begun, begun);
+  return exitCode.ok;
+};
+
+/** Undefined where it fails: a run reports why. */
+const attempt = <T>(work: () => T): T | undefined => {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+};

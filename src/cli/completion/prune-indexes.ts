@@ -1,0 +1,14 @@
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+const mostIndexes = 50;
+
+/** Removes the oldest indexes: one is left behind by each folder in which a line was completed. */
+export const pruneIndexes = (folder: string): void => {
+  const files = readdirSync(folder).map(name => {
+    const path = join(folder, name);
+    return { path, time: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 };
+  });
+  for (const { path } of files.sort((a, b) => b.time - a.time).slice(mostIndexes))
+    rmSync(path, { force: true });
+};

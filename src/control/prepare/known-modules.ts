@@ -1,0 +1,17 @@
+import { buildArtifact } from '../../bundle/artifact.ts';
+import type { Config } from '../../config/config.ts';
+import { modulePlaces } from '../../config/module-dirs.ts';
+import type { ModuleMeta } from '../../protocol/meta.ts';
+import { controlFunctions, wrapperModules } from '../../wrapper/table.ts';
+
+/**
+ * Returns every module that a run could call: those of the artifact, the user's included, and those
+ * of the control node. Makes no connection.
+ */
+export const knownModules = async (config: Config): Promise<readonly ModuleMeta[]> => {
+  const artifact = await buildArtifact({
+    ...modulePlaces(config),
+    controlFunctions: controlFunctions(),
+  });
+  return [...artifact.modules, ...wrapperModules()];
+};
