@@ -8,6 +8,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
   cli: {
     imports: [
       'control',
+      'validate',
       'trust',
       'config',
       'sdb',
@@ -45,6 +46,24 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
       'protocol',
     ],
     packages: ['p-limit'],
+  },
+  validate: {
+    imports: [
+      'control',
+      'config',
+      'sdb',
+      'roster',
+      'targeting',
+      'fileserver',
+      'render',
+      'compiler',
+      'wrapper',
+      'bundle',
+      'trust',
+      'yaml',
+      'data',
+      'protocol',
+    ],
   },
   wrapper: {
     imports: [

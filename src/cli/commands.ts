@@ -61,6 +61,14 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
     run: async (words, { config }) =>
       printText(await (await import('../control/prepare/fetch-node.ts')).fetchNodes(words, config)),
   },
+  schema: {
+    usage: 'schema sls|roster|config|top',
+    summary: 'print a JSON Schema for editors',
+    run: async (words, { config }) =>
+      printText(
+        await (await import('../validate/schemas/schema-command.ts')).schemaText(words, config),
+      ),
+  },
 };
 
 /**

@@ -41,7 +41,7 @@ export const loadConfig = (request: ConfigRequest): Config => {
     pillar_roots: rootsOf(source, 'pillar_roots') ?? { base: defaultPillar(source.dir) },
   };
   const config = {
-    ...defaults,
+    ...configDefaults,
     ...plain,
     ...roots,
     dir: source.dir,
@@ -58,7 +58,8 @@ export const loadConfig = (request: ConfigRequest): Config => {
   return { ...config, options: optionsOf(source, config) };
 };
 
-const defaults = {
+/** Values of options that `tsalt.yaml` does not set. */
+export const configDefaults = {
   renderer: 'liquid|yaml',
   renderer_whitelist: [],
   renderer_blacklist: [],

@@ -13,6 +13,12 @@ import { splitRosterWords } from './words.ts';
 
 const port: ValueKind<number> = {
   expected: 'a port from 1 to 65535',
+  schema: {
+    type: ['integer', 'string'],
+    minimum: 1,
+    maximum: 65_535,
+    pattern: '^[0-9]{1,5}$',
+  },
   read: value => {
     const number = typeof value === 'string' && /^\d{1,5}$/.test(value) ? Number(value) : value;
     return typeof number === 'number' && Number.isInteger(number) && number >= 1 && number <= 65535
@@ -23,6 +29,7 @@ const port: ValueKind<number> = {
 
 const matching = (expected: string, test: (value: string) => boolean): ValueKind<string> => ({
   expected,
+  schema: textKind.schema,
   read: value => {
     const read = textKind.read(value);
     return read !== undefined && test(read) ? read : undefined;
@@ -40,6 +47,7 @@ const localPath = matching('a path', value => value !== '' && noControl(value));
 
 const umask: ValueKind<string> = {
   expected: "an octal umask like '0022'",
+  schema: { type: ['string', 'integer'], pattern: '^0?[0-7]{3}$' },
   read: value => {
     const read = typeof value === 'number' ? String(value).padStart(4, '0') : value;
     return typeof read === 'string' && /^0?[0-7]{3}$/.test(read) ? read : undefined;
@@ -49,6 +57,7 @@ const umask: ValueKind<string> = {
 /** A program and its arguments: a list, or a text whose words have spaces between. */
 const command: ValueKind<readonly string[]> = {
   expected: 'a program and its arguments',
+  schema: textsKind.schema,
   read: value => {
     const words = typeof value === 'string' ? splitRosterWords(value) : textsKind.read(value);
     return words !== undefined && words.length > 0 && words.every(noControl) ? words : undefined;

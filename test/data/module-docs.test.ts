@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
+import { stateSchemas } from '../../src/data/signatures/json-schema.ts';
 import {
   argspecs,
   brokenModules,
   docs,
   functionNames,
   moduleNames,
-  stateSchemas,
   synced,
   syncedAll,
 } from '../../src/data/signatures/module-docs.ts';
@@ -80,55 +80,54 @@ test("sys.argspec has Salt's form", () => {
   });
 });
 
-test('sys.state_schema has the JSON Schema that Salt writes', () => {
-  const one = (type: string) => ({ type, title: 'name', description: 'name' });
-  const property = { oneOf: ['boolean', 'integer', 'number', 'string'].map(one) };
-  const [cheese, ...others] = stateSchemas(modules, 'cheese.sliced');
-  expect(others).toEqual([]);
-  const state = (positional: object[]): ModuleMeta[] => [
-    {
-      kind: 'state',
-      file: 'thing',
-      path: 'thing.ts',
-      builtin: true,
-      functions: [
-        { name: 'made', exportName: 'made', line: 1, signature: { positional } as never },
-      ],
-    },
-  ];
-  expect(cheese).toMatchObject({ title: 'cheese.sliced', additionalProperties: false });
-  expect(
-    stateSchemas(
-      state([
-        { name: 'name' },
-        { name: 'b', optional: true, default: 1 },
-        { name: 'c', optional: true },
-      ]),
-      '',
-    ),
-  ).toEqual([
-    {
-      $schema: 'http://json-schema.org/draft-04/schema#',
-      title: 'thing.made',
-      description: 'thing.made',
-      type: 'object',
-      properties: {
-        name: property,
-        b: {
-          oneOf: property.oneOf.map(({ type }) => ({
-            type,
-            title: 'b',
-            description: 'b',
-            default: 1,
-          })),
+test('sys.state_schema returns a JSON Schema of the arguments with types, defaults and docs', () => {
+  const state: ModuleMeta = {
+    kind: 'state',
+    file: 'thing',
+    path: 'thing.ts',
+    builtin: true,
+    functions: [
+      {
+        name: 'made',
+        exportName: 'made',
+        doc: 'Makes it.',
+        line: 1,
+        signature: {
+          positional: [
+            { name: 'name', type: 'string' },
+            { name: 'size', type: 'number' },
+            { name: 'kind', type: "'a' | 'b'", optional: true, default: 'a', doc: 'Which.' },
+            { name: 'all', type: 'string[]', optional: true },
+          ],
         },
-        c: { oneOf: property.oneOf.map(({ type }) => ({ type, title: 'c', description: 'c' })) },
       },
-      'x-ordering': ['name', 'b', 'c'],
-      additionalProperties: false,
+    ],
+  };
+  const [schema, ...others] = stateSchemas([...modules, state], 'thing.made');
+  expect(others).toEqual([]);
+  const texts = ['string', 'number', 'boolean'];
+  expect(schema).toMatchObject({
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'thing.made',
+    description: 'Makes it.',
+    type: 'object',
+    properties: {
+      name: { type: texts },
+      size: { anyOf: [{ type: ['number', 'string'] }, { pattern: '^__slot__:' }] },
+      kind: { anyOf: [{ enum: ['a', 'b'] }, {}, {}], default: 'a', description: 'Which.' },
+      all: {
+        anyOf: [
+          { type: 'array', items: { type: texts } },
+          { type: 'object', maxProperties: 0 },
+          { type: [...texts, 'null'] },
+        ],
+      },
     },
-  ]);
-  expect(argspecs(state([]), 'state', 'thing')).toMatchObject({ 'thing.made': { args: null } });
+    required: ['size'],
+    'x-ordering': ['name', 'size', 'kind', 'all'],
+    additionalProperties: false,
+  });
+  expect(argspecs([{ ...state, functions: [] }], 'state', 'thing')).toEqual({});
 });
 
 test('a glob for modules may fit one of their functions', () => {

@@ -2,17 +2,27 @@ import { dictOf } from '../../protocol/key-order.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 
 /** A TypeScript type as far as a YAML author's value can be held against it. */
-type Type =
+export type ValueType =
   | { readonly kind: 'any' | 'string' | 'number' | 'boolean' | 'null' | 'undefined' | 'dict' }
   | { readonly kind: 'literal'; readonly value: string | number | boolean }
-  | { readonly kind: 'list'; readonly of: Type }
-  | { readonly kind: 'union'; readonly of: readonly Type[] };
+  | { readonly kind: 'list'; readonly of: ValueType }
+  | { readonly kind: 'union'; readonly of: readonly ValueType[] };
 
 export type Checked =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly wanted: string };
 
-const parsed = new Map<string, Type>();
+const parsed = new Map<string, ValueType>();
+
+/** Parses a type as written in TypeScript. Types that say nothing about data become `any`. */
+export const valueType = (text: string): ValueType => {
+  let type = parsed.get(text);
+  if (!type) {
+    type = parseType(text);
+    parsed.set(text, type);
+  }
+  return type;
+};
 
 /**
  * Holds a value against a type as written in TypeScript, as loosely as a YAML author expects:
@@ -21,11 +31,7 @@ const parsed = new Map<string, Type>();
  * (classes, functions, names that are not known) take everything.
  */
 export const checkType = (text: string, value: unknown): Checked => {
-  let type = parsed.get(text);
-  if (!type) {
-    type = parseType(text);
-    parsed.set(text, type);
-  }
+  const type = valueType(text);
   if (value === undefined || !isData(value) || fits(type, value)) return { ok: true, value };
   const converted = convert(type, value);
   return converted ? { ok: true, value: converted.value } : { ok: false, wanted: describe(type) };
@@ -38,7 +44,7 @@ const isData = (value: unknown): boolean =>
   Array.isArray(value) ||
   isPlainDict(value);
 
-const fits = (type: Type, value: unknown): boolean => {
+const fits = (type: ValueType, value: unknown): boolean => {
   switch (type.kind) {
     case 'any':
       return true;
@@ -61,7 +67,7 @@ const fits = (type: Type, value: unknown): boolean => {
 
 type Converted = { readonly value: unknown } | undefined;
 
-const convert = (type: Type, value: unknown): Converted => {
+const convert = (type: ValueType, value: unknown): Converted => {
   if (fits(type, value)) return { value };
   switch (type.kind) {
     case 'string':
@@ -112,7 +118,7 @@ const toBoolean = (value: unknown): Converted => {
   return truth === undefined ? undefined : { value: truth };
 };
 
-const toList = (of: Type, value: unknown): Converted => {
+const toList = (of: ValueType, value: unknown): Converted => {
   const items = Array.isArray(value) ? value : [value];
   if (value === null) return undefined;
   const converted = items.map(item => convert(of, item));
@@ -128,8 +134,8 @@ const toDict = (value: unknown): Converted => {
 };
 
 /** Mappings first, then lists, scalars last: the conversion that keeps most of the value. */
-const toUnion = (types: readonly Type[], value: unknown): Converted => {
-  const rank = (type: Type): number =>
+const toUnion = (types: readonly ValueType[], value: unknown): Converted => {
+  const rank = (type: ValueType): number =>
     type.kind === 'list' ? (Array.isArray(value) ? 0 : 3) : type.kind === 'string' ? 2 : 1;
   for (const type of [...types].sort((a, b) => rank(a) - rank(b))) {
     const converted = convert(type, value);
@@ -146,7 +152,7 @@ const words: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-const describe = (type: Type): string => {
+const describe = (type: ValueType): string => {
   if (type.kind === 'list')
     return `a list${type.of.kind === 'any' ? '' : ` (${describe(type.of)} each)`}`;
   if (type.kind === 'literal') return `'${type.value}'`;
@@ -156,13 +162,13 @@ const describe = (type: Type): string => {
   return parts.length > 0 ? `${parts.join(', ')} or ${last}` : last;
 };
 
-const any: Type = { kind: 'any' };
+const any: ValueType = { kind: 'any' };
 const simple = new Set(['string', 'number', 'boolean', 'null', 'undefined']);
 const dicts = new Set(['Record', 'PlainDict', 'object']);
 const literalPattern =
   /^(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(-?\d+(?:\.\d+)?)|(true|false))$/;
 
-const parseType = (text: string): Type => {
+const parseType = (text: string): ValueType => {
   const parts = splitTop(text.trim());
   if (parts.length > 1) return { kind: 'union', of: parts.map(parseType) };
   const [one = ''] = parts;
@@ -182,7 +188,7 @@ const parseType = (text: string): Type => {
   return dicts.has(name) ? { kind: 'dict' } : any;
 };
 
-const toLiteral = (match: RegExpExecArray): Type => {
+const toLiteral = (match: RegExpExecArray): ValueType => {
   const [, single, double, number, truth] = match;
   if (number !== undefined) return { kind: 'literal', value: Number(number) };
   if (truth !== undefined) return { kind: 'literal', value: truth === 'true' };

@@ -44,7 +44,7 @@ export const docs = (
         found[name] = moduleText(module);
     }
   for (const [name, fun] of functionsOf(modules, kind))
-    if (isWanted(wanted, name)) found[name] = functionText(fun);
+    if (isFunctionWanted(wanted, name)) found[name] = functionText(fun);
   return found;
 };
 
@@ -56,7 +56,7 @@ export const argspecs = (
 ): PlainDict => {
   const found: PlainDict = {};
   for (const [name, { signature }] of functionsOf(modules, kind))
-    if (isWanted(wanted === '' ? [] : [wanted], name)) found[name] = argspec(signature);
+    if (isFunctionWanted(wanted === '' ? [] : [wanted], name)) found[name] = argspec(signature);
   return found;
 };
 
@@ -75,38 +75,6 @@ const argspec = ({ positional, keywords = [], rest, anyKeyword }: FunctionSignat
     kwargs: anyKeyword ? true : null,
   };
 };
-
-/** `sys.state_schema`: a JSON Schema for the arguments of each state, as Salt writes it. */
-export const stateSchemas = (modules: readonly ModuleMeta[], wanted: string): PlainDict[] =>
-  Object.entries(argspecs(modules, 'state', wanted)).map(([name, spec]) => {
-    const { args, defaults } = spec as { args: string[] | null; defaults: Plain[] | null };
-    const names = args ?? [];
-    const first = names.length - (defaults?.length ?? 0);
-    const properties = names.map((arg, at): [string, Plain] => {
-      const fallback = at < first ? null : (defaults?.[at - first] ?? null);
-      const more = fallback === null ? {} : { default: fallback };
-      return [
-        arg,
-        {
-          oneOf: ['boolean', 'integer', 'number', 'string'].map(type => ({
-            type,
-            title: arg,
-            description: arg,
-            ...more,
-          })),
-        },
-      ];
-    });
-    return {
-      $schema: 'http://json-schema.org/draft-04/schema#',
-      title: name,
-      description: name,
-      type: 'object',
-      properties: Object.fromEntries(properties),
-      'x-ordering': names,
-      additionalProperties: false,
-    };
-  });
 
 const defaultOf = ({ default: value }: Param): Plain => value ?? null;
 
@@ -134,7 +102,8 @@ export const functionNames = (
   modules: readonly ModuleMeta[],
   kind: 'exec' | 'state',
   wanted: readonly string[] = [],
-): string[] => [...functionsOf(modules, kind).keys()].filter(name => isWanted(wanted, name));
+): string[] =>
+  [...functionsOf(modules, kind).keys()].filter(name => isFunctionWanted(wanted, name));
 
 const folders: Partial<Record<ModuleKind, string>> = {
   exec: 'modules',
@@ -218,7 +187,7 @@ const isWantedModule = (wanted: readonly string[], name: string): boolean =>
   wanted.length === 0 || wanted.some(pattern => fnmatch(name, pattern));
 
 /** A pattern is a module (`cmd`, `cmd.`), a function (`cmd.run`) or a glob of either. */
-const isWanted = (wanted: readonly string[], name: string): boolean => {
+export const isFunctionWanted = (wanted: readonly string[], name: string): boolean => {
   const module = name.slice(0, name.lastIndexOf('.'));
   return (
     wanted.length === 0 ||

@@ -3,20 +3,26 @@ import type { Plain, PlainDict } from '../../protocol/plain.ts';
 import { keyPosition } from './position.ts';
 import { type Data, type Dict, Float, isDict, toPlain, toPlainDict } from './value.ts';
 
-/** An expected kind of value: its name for the user, and a reader that returns `undefined` on mismatch. */
+/**
+ * An expected kind of value: its name for the user, a reader that returns `undefined` on mismatch,
+ * and the JSON Schema of what is accepted.
+ */
 export type ValueKind<T> = {
   readonly expected: string;
+  readonly schema: PlainDict;
   readonly read: (value: Data) => T | undefined;
 };
 
 export const textKind: ValueKind<string> = {
   expected: 'text',
+  schema: { type: ['string', 'number'] },
   read: value =>
     typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined,
 };
 
 export const flag: ValueKind<boolean> = {
   expected: 'true or false',
+  schema: { type: 'boolean' },
   read: value => (typeof value === 'boolean' ? value : undefined),
 };
 
@@ -26,6 +32,11 @@ export const whole = (least: number, most = Number.MAX_SAFE_INTEGER): ValueKind<
     most === Number.MAX_SAFE_INTEGER
       ? `a whole number, at least ${least}`
       : `a whole number from ${least} to ${most}`,
+  schema: {
+    type: 'integer',
+    minimum: least,
+    ...(most === Number.MAX_SAFE_INTEGER ? {} : { maximum: most }),
+  },
   read: value =>
     typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most
       ? value
@@ -35,6 +46,7 @@ export const whole = (least: number, most = Number.MAX_SAFE_INTEGER): ValueKind<
 /** Seconds, fractions allowed. */
 export const seconds: ValueKind<number> = {
   expected: 'a number of seconds above 0',
+  schema: { type: 'number', exclusiveMinimum: 0 },
   read: value => {
     const number = value instanceof Float ? value.value : value;
     return typeof number === 'number' && number > 0 ? number : undefined;
@@ -44,6 +56,10 @@ export const seconds: ValueKind<number> = {
 /** Texts: a list, or one text with commas. */
 export const textsKind: ValueKind<readonly string[]> = {
   expected: 'a list of texts',
+  schema: {
+    type: ['array', 'string'],
+    items: { type: ['string', 'number', 'boolean', 'null'] },
+  },
   read: value => {
     if (typeof value === 'string')
       return value
@@ -61,21 +77,25 @@ const showScalar = (value: Data): string =>
 
 export const mapping: ValueKind<PlainDict> = {
   expected: 'a mapping',
+  schema: { type: ['object', 'null'] },
   read: value => (value === null ? {} : isDict(value) ? toPlainDict(value) : undefined),
 };
 
 export const dict: ValueKind<Dict> = {
   expected: 'a mapping',
+  schema: { type: ['object', 'null'] },
   read: value => (value === null ? new Map() : isDict(value) ? value : undefined),
 };
 
 export const list: ValueKind<readonly Plain[]> = {
   expected: 'a list',
+  schema: { type: 'array' },
   read: value => (Array.isArray(value) ? value.map(toPlain) : undefined),
 };
 
 export const oneOf = <T extends string>(...names: readonly T[]): ValueKind<T> => ({
   expected: `one of ${names.join(', ')}`,
+  schema: { enum: [...names] },
   read: value => names.find(name => name === value),
 });
 

@@ -1,4 +1,5 @@
 import { fnmatch } from '../../data/python/glob.ts';
+import { stateSchemas } from '../../data/signatures/json-schema.ts';
 import {
   argspecs,
   docs,
@@ -7,7 +8,6 @@ import {
   moduleName,
   moduleNames,
   moduleText,
-  stateSchemas,
 } from '../../data/signatures/module-docs.ts';
 import { type Data, toData } from '../../data/values/value.ts';
 import type { ModuleMeta } from '../../protocol/meta.ts';

@@ -1,0 +1,38 @@
+import { buildArtifact } from '../../bundle/artifact.ts';
+import type { Config } from '../../config/config.ts';
+import { modulePlaces } from '../../config/module-dirs.ts';
+import { nearest } from '../../data/nearest.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import type { PlainDict } from '../../protocol/plain.ts';
+import { controlFunctions } from '../../wrapper/table.ts';
+import { configSchema, rosterSchema, topSchema } from './project-schemas.ts';
+import { slsSchema } from './sls-schema.ts';
+
+const schemas: Readonly<Record<string, (config: Config) => PlainDict | Promise<PlainDict>>> = {
+  sls: async config => {
+    const artifact = await buildArtifact({
+      ...modulePlaces(config),
+      controlFunctions: controlFunctions(),
+    });
+    return slsSchema(artifact.modules);
+  },
+  roster: rosterSchema,
+  config: configSchema,
+  top: topSchema,
+};
+
+/**
+ * `schema KIND`: the JSON Schema of a kind of file, for editors.
+ *
+ * @throws TsaltError `usage-words` for any other kind
+ */
+export const schemaText = async (words: readonly string[], config: Config): Promise<string> => {
+  const [kind = '', ...more] = words;
+  const make = Object.hasOwn(schemas, kind) ? schemas[kind] : undefined;
+  if (make !== undefined && more.length === 0)
+    return `${JSON.stringify(await make(config), null, 1)}\n`;
+  const meant = more.length === 0 ? nearest(kind, Object.keys(schemas)) : undefined;
+  throw new TsaltError('usage-words', 'A schema is of one kind of file.', {
+    hint: `tsalt-ssh schema ${meant ?? Object.keys(schemas).join('|')}`,
+  });
+};
