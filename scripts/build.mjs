@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, copyFile, mkdir, readFile, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { buildPackageApi } from './package-api.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -83,6 +84,7 @@ await build({
 await copyFile(`${root}scripts/launcher.cjs`, `${root}dist/tsalt-ssh.cjs`);
 await chmod(`${root}dist/tsalt-ssh.cjs`, 0o755);
 
+await buildPackageApi();
 await withScript('scripts/prebuild.ts', file =>
   execFileSync(process.execPath, [file], { stdio: 'inherit' }),
 );

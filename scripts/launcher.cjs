@@ -93,3 +93,4 @@ if (cachedData === undefined || script.cachedDataRejected) {
   });
 }
 script.runInThisContext()(module.exports, require, module, main, __dirname);
+void module.exports.runCommandLine();

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
 import { buildArtifact } from '../src/bundle/artifact.ts';
 import { discoverBuiltins } from '../src/bundle/discover.ts';
 import { packageRoot } from '../src/bundle/locate.ts';
@@ -45,11 +46,12 @@ try {
   const request = { root, found: discoverBuiltins(root).modules, controlFunctions: told };
   const to = prebuiltFiles(root);
   mkdirSync(dirname(to.index), { recursive: true });
-  writeFileSync(to.js, readFileSync(artifact.path));
+  const pack = (file: string, content: string | Buffer): void =>
+    writeFileSync(file, brotliCompressSync(content));
   writeFileSync(to.packed, made(/\.br$/));
-  writeFileSync(to.map, made(/\.map$/));
-  writeFileSync(to.meta, outOfFolder(root, made(/\.meta$/).toString()));
-  writeFileSync(to.described, outOfFolder(root, made(/^describe-host\.json$/).toString()));
+  pack(to.map, made(/\.map$/));
+  pack(to.meta, outOfFolder(root, made(/\.meta$/).toString()));
+  pack(to.described, outOfFolder(root, made(/^describe-host\.json$/).toString()));
   writeFileSync(to.index, prebuiltIndex(request, JSON.parse(made(/^index-.*\.json$/).toString())));
 } finally {
   rmSync(cacheDir, { recursive: true, force: true });

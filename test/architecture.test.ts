@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 /** Which room may import which, and which npm packages it owns. A room missing here fails. */
 const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
-  'main.ts': { imports: ['cli'] },
+  'main.ts': { imports: ['cli', 'library'] },
   cli: {
     imports: [
       'control',
@@ -102,7 +102,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
   loader: { imports: ['protocol'], packages: ['esbuild'] },
   output: { imports: ['memory', 'data', 'protocol'], packages: ['listr2'] },
   runtime: { imports: ['modules', 'data', 'protocol'] },
-  modules: { imports: ['data', 'protocol'], packages: ['tsalt-ssh/module'] },
+  modules: { imports: ['data', 'protocol'], packages: ['tsalt-ssh/module', 'vitest'] },
   yaml: { imports: ['data', 'protocol'], packages: ['js-yaml'] },
   trust: { imports: ['protocol'] },
   memory: { imports: [] },

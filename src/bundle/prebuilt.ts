@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
+import { brotliDecompressSync } from 'node:zlib';
 import type { ControlFunction } from '../protocol/manifest.ts';
 import { type CachePaths, pathsOf } from './cache-paths.ts';
 import type { FoundModule } from './discover.ts';
@@ -40,16 +41,15 @@ export type PrebuiltArtifact = {
   readonly absent: readonly string[];
 };
 
-/** The files of `dist/prebuilt`. */
+/** The files of `dist/prebuilt`; all but the index are compressed. */
 export const prebuiltFiles = (root: string) => {
   const at = (name: string): string => join(root, 'dist', 'prebuilt', name);
   return {
     index: at('index.json'),
-    described: at('described.json'),
-    js: at('artifact.js'),
+    described: at('described.json.br'),
     packed: at('artifact.br'),
-    meta: at('artifact.meta'),
-    map: at('artifact.map'),
+    meta: at('artifact.meta.br'),
+    map: at('artifact.map.br'),
   };
 };
 
@@ -69,7 +69,8 @@ export const takePrebuilt = async (
   const inputs = index.inputs.flatMap(input => unchanged(root, input) ?? []);
   if (inputs.length < index.inputs.length) return undefined;
   const from = prebuiltFiles(root);
-  const [js, packed, meta, map] = [from.js, from.packed, from.meta, from.map].map(read);
+  const packed = read(from.packed);
+  const [js, meta, map] = [packed, read(from.meta), read(from.map)].map(unpack);
   if (!js || !packed || !meta || !map || sha256(js) !== index.sha256) return undefined;
   const to: CachePaths = pathsOf(dir, key, index);
   await writePrivate(to.meta, inFolder(root, meta.toString()));
@@ -81,7 +82,7 @@ export const takePrebuilt = async (
 
 /** The build's description of the built-in modules, as the text of a file of `describeAll`. */
 export const prebuiltDescriptions = (root: string): string | undefined => {
-  const text = readIndex(root) && read(prebuiltFiles(root).described);
+  const text = readIndex(root) && unpack(read(prebuiltFiles(root).described));
   return text && inFolder(root, text.toString());
 };
 
@@ -129,6 +130,15 @@ const unchanged = (root: string, [path, sha]: Input): InputStamp | undefined => 
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return undefined;
   const stamp = stampInput(file);
   return stamp.sha256 === sha ? stamp : undefined;
+};
+
+/** Decompresses a file; undefined where it is damaged. */
+const unpack = (packed: Buffer | undefined): Buffer | undefined => {
+  try {
+    return packed && brotliDecompressSync(packed);
+  } catch {
+    return undefined;
+  }
 };
 
 const read = (path: string): Buffer | undefined => {

@@ -31,7 +31,11 @@ export type FleetRun = AsyncIterable<RunEvent> & {
  */
 export const run = (options: RunOptions): FleetRun => runKeeping(options);
 
-/** As `run`, with the connections and runtimes of a session. */
+/**
+ * As `run`, with the connections and runtimes of a session.
+ *
+ * @internal
+ */
 export const runKeeping = (options: RunOptions, kept?: KeptRuntimes): FleetRun => {
   let isBegun = false;
   const begin = (): AsyncGenerator<RunEvent, void, undefined> => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { packageRoot } from '../helpers/cli.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 
@@ -31,10 +31,11 @@ test('the package depends on exactly what its built files require', () => {
   expect([...new Set(required)]).toEqual(Object.keys(manifest.dependencies));
 });
 
-test('the sources that hosts, modules and their tests load need no package that is not installed', async () => {
+test('what hosts, modules and their tests load needs no package that is not installed', async () => {
   const entries = Object.values<string | { default: string }>(manifest.exports)
     .map(each => (typeof each === 'string' ? each : each.default))
-    .filter(file => file.endsWith('.ts'));
+    .filter(file => file.endsWith('.js'));
+  expect(entries.length).toBe(5);
   const { metafile } = await build({
     entryPoints: ['./src/runtime/main.ts', ...entries].map(file => join(packageRoot, file)),
     bundle: true,
@@ -50,37 +51,38 @@ test('the sources that hosts, modules and their tests load need no package that 
     .flatMap(({ imports }) => imports)
     .filter(({ external, path }) => external && path !== '<runtime>' && !isBuiltin(path))
     .map(({ path }) => path);
-  const allowed = [...Object.keys(manifest.dependencies), manifest.name];
+  const { dependencies, peerDependencies, name } = manifest;
+  const allowed = [...Object.keys({ ...dependencies, ...peerDependencies }), name];
   expect(packages.filter(path => !allowed.includes(path))).toEqual([]);
 });
 
-test('the packed program is installed alone in an empty folder and runs, with a module of the user', async () => {
-  const user = join(scratch, 'user');
+const user = join(scratch, 'user');
+const home = join(scratch, 'home');
+
+/** Installs packages from the registry, or from npm's cache. */
+const install = (cwd: string, ...packages: string[]) =>
+  run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', ...packages], { cwd });
+
+let tarball = '';
+beforeAll(async () => {
   mkdirSync(join(user, 'states/_modules'), { recursive: true });
-  const home = join(scratch, 'home');
   mkdirSync(home);
   const packed = execFileSync(
     'npm',
     ['pack', '--ignore-scripts', '--json', '--pack-destination', scratch],
-    {
-      cwd: packageRoot,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    },
+    { cwd: packageRoot, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
   );
-  const [tarball] = Object.values<{ filename: string }>(JSON.parse(packed));
-  writeFileSync(join(user, 'package.json'), '{"private": true}\n');
-  await run(
-    'npm',
-    [
-      'install',
-      '--prefer-offline',
-      '--no-audit',
-      '--no-fund',
-      join(scratch, tarball?.filename ?? ''),
-    ],
-    { cwd: user },
-  );
+  const [{ filename = '', unpackedSize = 0 } = {}] = Object.values<{
+    filename: string;
+    unpackedSize: number;
+  }>(JSON.parse(packed));
+  expect(unpackedSize).toBeLessThan(10.5 * 1024 * 1024);
+  tarball = join(scratch, filename);
+  writeFileSync(join(user, 'package.json'), '{"private": true, "type": "module"}\n');
+  await install(user, tarball);
+}, 240_000);
+
+test('the packed program is installed alone in an empty folder and runs, with a module of the user', async () => {
   const lock: Record<string, { hasInstallScript?: boolean }> = readJson(
     join(user, 'node_modules/.package-lock.json'),
   ).packages;
@@ -109,3 +111,131 @@ test('the packed program is installed alone in an empty folder and runs, with a 
   expect(stdout).toContain('"result": true');
   expect(readFileSync(join(user, 'made'), 'utf8')).toBe('hello you\n');
 }, 240_000);
+
+test('a program runs a function by the installed library', async () => {
+  writeFileSync(
+    join(user, 'program.js'),
+    `import { run, TsaltError } from 'tsalt-ssh';
+const results = await run({ target: '@local', fun: 'test.echo', args: ['from a program'] }).results();
+console.log(results[0].value);
+await run({ target: '@local', fun: 'test.ehco' }).results().catch(error => {
+  console.log(error instanceof TsaltError, error.code);
+});
+`,
+  );
+  const { stdout } = await run(process.execPath, ['program.js'], {
+    cwd: user,
+    env: { PATH: process.env.PATH, HOME: home },
+  });
+  expect(stdout).toBe('from a program\ntrue no-function\n');
+});
+
+/** What users write: each line names the version or the option where it would fail. */
+const sources = {
+  'states/_states/note.ts': `import { __opts__, __salt__, ensure, type StateReturn } from 'tsalt-ssh/module';
+/** Keeps a note. */
+export const present = async (name: string, { text = '' }: { text?: string } = {}): Promise<StateReturn> => {
+  const old = String(await __salt__['note.get']?.(name));
+  if (old === text) return { name, changes: {}, result: true, comment: 'as wanted' };
+  return { name, changes: { text }, result: __opts__.test ? null : true, comment: 'written' };
+};
+export const kind: typeof ensure = ensure;
+`,
+  'site.ts': `import { __grains__, builder } from 'tsalt-ssh/sls';
+export const run = (): { [id: string]: unknown } => {
+  const sls = builder();
+  sls.state('pkg.installed', String(__grains__.os));
+  return sls.data();
+};
+`,
+  'note.test.ts': `import { createTestContext } from 'tsalt-ssh/testing';
+import 'tsalt-ssh/vitest';
+import { expect, test } from 'vitest';
+import { present } from './states/_states/note.ts';
+
+const t = createTestContext({ modules: { note: { get: () => 'old' } } });
+test('matchers', async () => {
+  const changed = await t.run(() => present('a', { text: 'new' }));
+  expect(changed).toSucceed();
+  expect(changed).toHaveChanged({ text: 'new' });
+  expect(changed).not.toBeUnchanged();
+  expect(await t.run(() => present('a', { text: 'old' }))).toBeUnchanged();
+  expect(await t.with({ test: true }).run(() => present('a'))).toPredictChanges({ text: '' });
+  expect({ name: 'a', changes: {}, result: false, comment: 'no such note' }).toFail('such');
+  expect(() => expect(changed).toBeUnchanged()).toThrow('it changed text');
+  expect(() => expect({}).toSucceed()).toThrow('not the return value of a state');
+});
+`,
+  'program.ts': `import { connect, type HostResult, loadRoster, run, TsaltError } from 'tsalt-ssh';
+export const ping = async (): Promise<readonly HostResult[]> =>
+  run({ target: ['web1'], fun: 'test.ping', maxProcs: 4 }).results();
+export const follow = async (): Promise<void> => {
+  for await (const event of run({ target: 'G@os:Debian', targetType: 'compound', fun: 'state.apply' }))
+    if (event.type === 'state') console.log(event.host, event.result.changes);
+};
+export const session = async (): Promise<number> => {
+  const web = await connect({ target: 'web*' });
+  web.close();
+  return (await loadRoster()).hosts.length;
+};
+export const code = (error: unknown): string => (error instanceof TsaltError ? error.code : '');
+// @ts-expect-error a slip in a name
+run({ target: '*', fun: 'test.ping', tets: true });
+`,
+};
+
+test.each(['5.4', '5.9', '7.0'])(
+  'the declarations pass TypeScript %s',
+  async version => {
+    const dir = join(scratch, `types ${version}`);
+    mkdirSync(join(dir, 'states/_states'), { recursive: true });
+    for (const [name, text] of Object.entries(sources)) writeFileSync(join(dir, name), text);
+    writeFileSync(join(dir, 'package.json'), '{"private": true, "type": "module"}\n');
+    await install(dir, tarball, `typescript@~${version}.0`, 'vitest@4', '@types/node@20');
+    for (const [module, moduleResolution] of [
+      ['nodenext', 'nodenext'],
+      ['node16', 'node16'],
+      ['esnext', 'bundler'],
+    ] as const) {
+      writeFileSync(
+        join(dir, 'tsconfig.json'),
+        JSON.stringify({
+          compilerOptions: {
+            strict: true,
+            exactOptionalPropertyTypes: true,
+            noUncheckedIndexedAccess: true,
+            noEmit: true,
+            target: 'es2022',
+            types: ['node'],
+            allowImportingTsExtensions: true,
+            // Of vitest's own declarations; ours are imported, and faults in them are reported.
+            skipLibCheck: true,
+            module,
+            moduleResolution,
+          },
+          include: ['*.ts', 'states'],
+        }),
+      );
+      const { stdout } = await run(process.execPath, ['node_modules/typescript/bin/tsc'], {
+        cwd: dir,
+      }).catch((error: { stdout: string }) => error);
+      expect(`${moduleResolution}: ${stdout}`).toBe(`${moduleResolution}: `);
+    }
+    const { stdout } = await run(process.execPath, ['node_modules/vitest/vitest.mjs', 'run'], {
+      cwd: dir,
+      env: { PATH: process.env.PATH, HOME: home },
+    }).catch((error: { stdout: string }) => error);
+    expect(stdout).toMatch(/Tests .*1 passed/);
+  },
+  240_000,
+);
+
+test('publint and "Are the types wrong?" find nothing', async () => {
+  const { publint } = await import('publint');
+  const { messages } = await publint({ pkgDir: packageRoot, strict: true, pack: false });
+  expect(messages).toEqual([]);
+  const attw = join(packageRoot, 'node_modules/@arethetypeswrong/cli/dist/index.js');
+  const args = [attw, tarball, '--profile', 'esm-only', '--no-color', '--no-emoji'];
+  // It exits with 1 where it finds something.
+  await run(process.execPath, args);
+});

@@ -57,7 +57,7 @@ const changed = async (file: string, change: () => void, then: () => Promise<voi
 beforeAll(() => {
   // The package as it is now, built by its own script.
   root = join(scratch, 'package one');
-  for (const part of ['src', 'scripts', 'package.json'])
+  for (const part of ['src', 'scripts', 'package.json', 'tsconfig.json'])
     cpSync(join(packageRoot, part), join(root, part), { recursive: true });
   symlinkSync(join(packageRoot, 'node_modules'), join(root, 'node_modules'));
   execFileSync(process.execPath, [join(root, 'scripts/build.mjs')]);
@@ -129,7 +129,11 @@ test('nothing is taken when a module, the bundler or what is asked for is anothe
 
 test('nothing torn is taken', async () => {
   const files = prebuiltFiles(root);
-  for (const [name, file] of Object.entries({ js: files.js, index: files.index }))
+  for (const [name, file] of Object.entries({
+    packed: files.packed,
+    meta: files.meta,
+    index: files.index,
+  }))
     await changed(
       file,
       () => truncateSync(file, 1000),
