@@ -4,6 +4,7 @@ import { namedCommand, type Opened } from './commands.ts';
 import { exitCode, exitCodeOfError, exitCodeOfHost, gravest } from './exit-code.ts';
 import type { Given } from './parse.ts';
 import { printText, withOutputError } from './print-text.ts';
+import { protectRemoteCommand } from './protect-words.ts';
 import { quickParse } from './quick-parse.ts';
 import { print, watchStandardOutput } from './standard-output.ts';
 
@@ -13,7 +14,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 export const main = async (argv: readonly string[], env: Env): Promise<number> => {
   watchStandardOutput();
   try {
-    const given = quickParse(argv) ?? (await import('./parse.ts')).parseArguments(argv);
+    const words = protectRemoteCommand(argv);
+    const given = quickParse(words) ?? (await import('./parse.ts')).parseArguments(words);
     return await dispatch(given, argv, env);
   } catch (error) {
     return complain(error, argv, env);

@@ -54,6 +54,12 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
     run: async (words, { config }) =>
       printText(await (await import('./new-module.ts')).newModule(words, config)),
   },
+  ssh: {
+    usage: 'ssh HOST [COMMAND …]',
+    summary: 'log in to a host as the roster says, or run a command there',
+    places: [['<host>']],
+    run: async (words, opened) => (await import('./ssh.ts')).sshCommand(words, opened),
+  },
   'node fetch': {
     usage: 'node fetch [PLATFORM]',
     summary: 'get Node for hosts without it: linux-x64, linux-arm64',

@@ -42,9 +42,7 @@ export const becomesOther = (host: Host): boolean => becomeProgram(host) !== und
 export const becomeOf = (host: Host, password: Secret | undefined): Become => {
   const program = becomeProgram(host);
   if (program === undefined) return { wrap: command => `exec ${command}`, pty: false };
-  const user = quoteForAnyShell(host.sudo_user ?? 'root', 'sudo_user');
-  if (host.sudo_user?.startsWith('-'))
-    throw new TsaltError('roster-value', `The sudo_user ${user} cannot be right.`);
+  const user = otherUser(host);
   switch (program) {
     case 'sudo':
       return bySudo(host, user, password);
@@ -52,6 +50,29 @@ export const becomeOf = (host: Host, password: Secret | undefined): Become => {
       return bySu(host, user, password);
     case 'doas':
       return byDoas(host, user, password);
+  }
+};
+
+/** The user to become, as a word of any shell. */
+const otherUser = ({ sudo_user = 'root' }: Host): string => {
+  const user = quoteForAnyShell(sudo_user, 'sudo_user');
+  if (sudo_user.startsWith('-'))
+    throw new TsaltError('roster-value', `The sudo_user ${user} cannot be right.`);
+  return user;
+};
+
+/** Wraps a command for a person at a terminal, whom the program asks for the password itself. */
+export const becomeAtTerminal = (host: Host, command: string): string => {
+  const user = otherUser(host);
+  switch (becomeProgram(host)) {
+    case 'sudo':
+      return `exec sudo -H -u ${user} -- ${command}`;
+    case 'su':
+      return `exec ${inShell(program('become-su'), ["''", `'exec "$0" "$@"'`, user], command)}`;
+    case 'doas':
+      return `exec doas -u ${user} ${command}`;
+    case undefined:
+      return command;
   }
 };
 

@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path';
 import { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
 import { readable } from './faults.ts';
+import { loginShell } from './login-shell.ts';
 import { processChannel } from './process-channel.ts';
 import type { Transport, TransportOptions } from './transport.ts';
 
@@ -17,12 +18,22 @@ export const containerTransport = ({ env = process.env }: TransportOptions): Tra
       host,
       transport: host.transport === 'chroot' ? 'chroot' : 'container',
       exec: command => processChannel(program, [...args, '/bin/sh', '-c', command], { env }),
+      foreground: (command = loginShell) => ({
+        program,
+        args: [...withTerminal(program, args, env.TERM), '/bin/sh', '-c', command],
+        env,
+      }),
       lost: () => undefined,
       close: () => undefined,
     };
   },
   close: () => undefined,
 });
+
+const withTerminal = (program: string, args: readonly string[], term = 'dumb'): string[] =>
+  program === 'chroot'
+    ? [...args, `TERM=${term}`]
+    : ['exec', '-t', '-e', `TERM=${term}`, ...args.slice(1)];
 
 const chroot = async (host: Host): Promise<[string, ...string[]]> => {
   const root = host.host.replace(/^@chroot/, '');

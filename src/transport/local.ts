@@ -9,6 +9,12 @@ export const localTransport = ({ env = process.env }: TransportOptions): Transpo
     transport: 'local',
     exec: command =>
       processChannel('/bin/sh', ['-c', command], { cwd: env.HOME || homedir(), env }),
+    foreground: command => ({
+      program: env.SHELL || '/bin/sh',
+      args: command === undefined ? ['-l'] : ['-c', command],
+      env,
+      cwd: env.HOME || homedir(),
+    }),
     lost: () => undefined,
     close: () => undefined,
   }),

@@ -38,6 +38,15 @@ export const opensshTransport = (options: TransportOptions): Transport => ({
           });
         return channel;
       },
+      foreground: command => {
+        const words = [...args, '-o', 'ClearAllForwardings=yes', '-tt', '--', host.host];
+        const env = options.env ?? process.env;
+        return {
+          program: 'ssh',
+          args: [...words, ...(command === undefined ? [] : [command])],
+          env,
+        };
+      },
       explain: (exit, stderr) => explain(host, exit, stderr),
       lost: () => undefined,
       close: () => undefined,

@@ -42,14 +42,22 @@ const patience = 2000;
  * @throws {TsaltError} kind `auth` (sudo), `unreachable` or `host`; a command that fails is a result
  */
 export const runRaw = async (options: RawOptions): Promise<RawResult> => {
+  return await attempt(options, await neededPassword(options));
+};
+
+/**
+ * Returns the password for the roster's `become`: the roster's, or one that is asked for where the
+ * host wants one.
+ * @throws {TsaltError} kind `auth`
+ */
+export const neededPassword = async (
+  options: Omit<RawOptions, 'command'>,
+): Promise<Secret | undefined> => {
   const { host, askSudoPassword } = options;
   const password = becomePassword(host);
-  if (becomesOther(host) && !password && askSudoPassword) {
-    const refused = await sudoRefusal(options);
-    if (refused)
-      return await attempt(options, await askBecomePassword(host, askSudoPassword, refused));
-  }
-  return await attempt(options, password);
+  if (!becomesOther(host) || password || !askSudoPassword) return password;
+  const refused = await sudoRefusal(options);
+  return refused && (await askBecomePassword(host, askSudoPassword, refused));
 };
 
 /**
@@ -57,7 +65,9 @@ export const runRaw = async (options: RawOptions): Promise<RawResult> => {
  *
  * @returns the refusal that a password may end
  */
-const sudoRefusal = async (options: RawOptions): Promise<TsaltError | undefined> => {
+const sudoRefusal = async (
+  options: Omit<RawOptions, 'command'>,
+): Promise<TsaltError | undefined> => {
   try {
     await attempt({ ...options, command: ':' }, undefined);
     return undefined;

@@ -15,11 +15,29 @@ export type Channel = {
   readonly signal: (name: 'INT' | 'TERM' | 'KILL') => void;
   /** Ends the channel at once; the command sees end of file on its stdin. */
   readonly close: () => void;
+  /** Sets the size of the command's terminal, where it has one. */
+  readonly resize?: (size: TerminalSize) => void;
 };
 
+export type TerminalSize = { readonly columns: number; readonly rows: number };
+
+/** A terminal as a person has it, with echo and line editing. */
+export type PersonsTerminal = TerminalSize & { readonly term: string };
+
 export type ExecOptions = {
-  /** A terminal for the command: needed by sudo's `requiretty`. stderr is then part of stdout. */
-  readonly pty?: boolean;
+  /**
+   * A terminal for the command: needed by sudo's `requiretty`, where `true` is a raw one, and by
+   * people. stderr is then part of stdout.
+   */
+  readonly pty?: boolean | PersonsTerminal;
+};
+
+/** A program of this machine that has the terminal of this process. */
+export type Foreground = {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd?: string;
 };
 
 /** An authenticated link to one host. */
@@ -29,6 +47,10 @@ export type Connection = {
   readonly transport: TransportName;
   /** Runs one command line through the user's login shell. */
   readonly exec: (command: string, options?: ExecOptions) => Promise<Channel>;
+  /** Starts the user's login shell at a terminal; absent where `foreground` does that. */
+  readonly shell?: (terminal: PersonsTerminal) => Promise<Channel>;
+  /** Returns what runs a command, or a login shell, at this process's own terminal. */
+  readonly foreground?: (command?: string) => Foreground;
   /** A TCP connection made by the host (jump hosts); absent where that is not possible. */
   readonly forward?: (host: string, port: number) => Promise<import('node:stream').Duplex>;
   /** What made the link end, where it ended by itself. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { commands, commandUsage, namedCommand } from '../../src/cli/commands.ts';
 import { helpText, parseArguments } from '../../src/cli/parse.ts';
+import { protectRemoteCommand } from '../../src/cli/protect-words.ts';
 
 const isCommand = (...argv: string[]): boolean => namedCommand(parseArguments(argv)) !== undefined;
 
@@ -15,6 +16,23 @@ describe('commands', () => {
     expect(isCommand('web1', 'module', 'new')).toBe(false);
     expect(isCommand('-r', 'node', 'fetch')).toBe(false);
     expect(isCommand('--local', 'node', 'fetch')).toBe(false);
+  });
+
+  test('ssh keeps the options of the remote command', () => {
+    const given = (...argv: string[]) => parseArguments(protectRemoteCommand(argv));
+    expect(given('-l', 'debug', 'ssh', 'web1', 'ls', '-l')).toEqual({
+      options: { 'log-level': 'debug' },
+      words: ['ssh', 'web1', 'ls', '-l'],
+    });
+    expect(given('ssh', '--user', 'x', 'web1', '--', 'ls', '-l').words).toEqual(
+      given('ssh', '--user', 'x', 'web1', 'ls', '-l').words,
+    );
+    expect(protectRemoteCommand(['web1', 'cmd.run', 'ssh', '-V'])).toEqual([
+      'web1',
+      'cmd.run',
+      'ssh',
+      '-V',
+    ]);
   });
 
   test.each(Object.keys(commands))('"%s" names a host with -L and a function', name => {

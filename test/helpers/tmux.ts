@@ -18,6 +18,8 @@ export type Tmux = {
   readonly screen: () => string;
   /** Waits until the screen shows this; throws with the screen otherwise. */
   readonly shows: (expected: RegExp) => Promise<string>;
+  /** Waits until the program has ended, and returns its exit code. */
+  readonly ended: () => Promise<number>;
   readonly resize: (columns: number, rows: number) => void;
   readonly close: () => void;
 };
@@ -47,6 +49,16 @@ export const startTmux = (
         const now = screen();
         if (expected.test(now)) return now;
         if (Date.now() > end) throw new Error(`The screen never showed ${expected}:\n${now}`);
+        await new Promise(resolve => setTimeout(resolve, 50));
+      }
+    },
+    ended: async () => {
+      for (const end = Date.now() + 30_000; ; ) {
+        const [dead, status] = tmux('list-panes', '-F', '#{pane_dead} #{pane_dead_status}')
+          .trim()
+          .split(' ');
+        if (dead === '1') return Number(status);
+        if (Date.now() > end) throw new Error(`The program did not end:\n${screen()}`);
         await new Promise(resolve => setTimeout(resolve, 50));
       }
     },

@@ -25,6 +25,7 @@ import type { KeptRuntimes } from '../host/kept-runtimes.ts';
 import { pause } from '../host/pause.ts';
 import { runHost } from '../host/run-host.ts';
 import { sudoHint } from '../host/sudo-hint.ts';
+import { transportOptions } from '../host/transport-options.ts';
 import { checkCall, checkTestMode } from '../prepare/check-call.ts';
 import { newBarrier } from './barrier.ts';
 import { boundGarbage } from './bound-garbage.ts';
@@ -184,23 +185,6 @@ const share = (request: Request, emit: Shared['emit']): Shared => {
     }),
   };
 };
-
-const transportOptions = ({ config, env, options, ask }: Request, emit: Shared['emit']) => ({
-  hostKeys: options.ignoreHostKeys
-    ? ('ignore' as const)
-    : options.acceptNewHostKeys
-      ? ('accept-new' as const)
-      : ('strict' as const),
-  ...(config.known_hosts_file === undefined ? {} : { knownHostsFiles: [config.known_hosts_file] }),
-  ...(options.noSshConfig
-    ? { sshConfig: false as const }
-    : config.ssh_config_file === undefined
-      ? {}
-      : { sshConfig: config.ssh_config_file }),
-  ask,
-  env,
-  log: (message: string) => emit({ type: 'log', level: 'debug', module: 'transport', message }),
-});
 
 const openOrKept = (
   request: Request,

@@ -1,6 +1,6 @@
 import type { Client, ClientChannel, PseudoTtyOptions } from 'ssh2';
 import type { Host } from '../../protocol/host.ts';
-import type { Channel, Connection, ExecOptions, Exit } from '../transport.ts';
+import type { Channel, Connection, ExecOptions, Exit, PersonsTerminal } from '../transport.ts';
 import { channelRefused, connectionLost } from './faults.ts';
 
 /** A client that is logged in, as the contract has it. `silence`: see `connectionLost`. */
@@ -31,6 +31,14 @@ export const connectionOf = (
       channels += 1;
       return exec(client, where, command, options, { lost: () => lost, isFirst });
     },
+    shell: terminal =>
+      new Promise((resolve, reject) => {
+        client.shell(ptyOf(terminal), (error, channel) =>
+          error
+            ? reject(lost ?? channelRefused(where, error))
+            : resolve(channelOf(client, channel)),
+        );
+      }),
     forward: (to, port) =>
       new Promise((resolve, reject) => {
         client.forwardOut('127.0.0.1', 0, to, port, (error, stream) =>
@@ -75,7 +83,7 @@ const exec = (
         );
     };
     try {
-      client.exec(command, options?.pty ? { pty: rawTerminal } : {}, (error, channel) => {
+      client.exec(command, options?.pty ? { pty: ptyOf(options.pty) } : {}, (error, channel) => {
         if (error) refused(error);
         else resolve(channelOf(client, channel));
       });
@@ -91,6 +99,9 @@ const rawTerminal: PseudoTtyOptions = {
   rows: 50,
   modes: { ECHO: 0, ICANON: 0, ISIG: 0, OPOST: 0, IXON: 0 },
 };
+
+const ptyOf = (pty: true | PersonsTerminal): PseudoTtyOptions =>
+  pty === true ? rawTerminal : { term: pty.term, cols: pty.columns, rows: pty.rows };
 
 const channelOf = (client: Client, channel: ClientChannel): Channel => {
   let exit: Exit = { code: null, signal: null };
@@ -114,5 +125,6 @@ const channelOf = (client: Client, channel: ClientChannel): Channel => {
       channel.end();
       channel.close();
     },
+    resize: ({ columns, rows }) => channel.setWindow(rows, columns, 0, 0),
   };
 };
