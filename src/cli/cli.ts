@@ -3,7 +3,7 @@ import type { RunEvent } from '../protocol/event.ts';
 import { namedCommand, type Opened } from './commands.ts';
 import { exitCode, exitCodeOfError, exitCodeOfHost, gravest } from './exit-code.ts';
 import type { Given } from './parse.ts';
-import { printText, withOutputError } from './print-text.ts';
+import { printText, withOutputErrors } from './print-text.ts';
 import { protectRemoteCommand } from './protect-words.ts';
 import { quickParse } from './quick-parse.ts';
 import { print, watchStandardOutput } from './standard-output.ts';
@@ -106,7 +106,7 @@ const runCall = async (opened: Opened): Promise<number> => {
   }
   const code = stop.signal.aborted ? leave() : gravest(codes);
   const hint = 'The run itself went on to its end: only its report is incomplete.';
-  return withOutputError(code, await output.error(), hint);
+  return withOutputErrors(code, await output.errors(), hint);
 };
 
 /** A template that was interrupted may still be rendered: nobody waits for it. */

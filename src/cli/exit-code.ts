@@ -11,6 +11,7 @@ export const exitCode = {
   unreachable: 68,
   host: 69,
   internal: 70,
+  report: 74,
   hostKey: 76,
   auth: 77,
   interrupted: 130,
@@ -25,6 +26,7 @@ export const exitCodeHelp: readonly (readonly [number, string])[] = [
   [exitCode.unreachable, 'a host cannot be reached, or the connection to it was lost'],
   [exitCode.host, 'a host broke off, took longer than --timeout, or cannot run what it was sent'],
   [exitCode.internal, 'tsalt-ssh itself is broken'],
+  [exitCode.report, 'a report of --report cannot be written; the run itself went well'],
   [exitCode.hostKey, 'a host key is unknown, changed or revoked'],
   [exitCode.auth, 'a login or sudo was refused'],
   [exitCode.interrupted, 'the run was interrupted'],
@@ -47,7 +49,11 @@ export const exitCodeOfKind = (kind: ErrorKind): number => byKind[kind] ?? exitC
 
 /** The exit code for an error that ended everything; one that is not ours is a fault of tsalt-ssh. */
 export const exitCodeOfError = (error: unknown): number =>
-  error instanceof TsaltError ? exitCodeOfKind(error.kind) : exitCode.internal;
+  !(error instanceof TsaltError)
+    ? exitCode.internal
+    : error.code === 'report'
+      ? exitCode.report
+      : exitCodeOfKind(error.kind);
 
 /** When hosts differ the first of these that occurred is the exit code. */
 export const precedence: readonly number[] = [
@@ -61,6 +67,7 @@ export const precedence: readonly number[] = [
   exitCode.render,
   exitCode.noTarget,
   exitCode.failed,
+  exitCode.report,
 ];
 
 /** One host's part in the exit code. */

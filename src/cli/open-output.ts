@@ -1,27 +1,22 @@
-import { closeSync, constants } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import { nearest } from '../data/nearest.ts';
 import { outputNames } from '../output/format.ts';
 import { errorText } from '../output/message.ts';
 import type { OutputOptions } from '../output/options.ts';
 import { createOutput } from '../output/output.ts';
-import type { Output, OutputRequest } from '../output/request.ts';
-import { messageOf, TsaltError } from '../protocol/error.ts';
-
-import { openTrusted } from '../trust/check.ts';
+import type { OutputRequest } from '../output/request.ts';
+import { TsaltError } from '../protocol/error.ts';
+import { fileWriter, firstError } from './file-writer.ts';
+import type { OpenedOutput } from './open-reports.ts';
 import type { Given } from './parse.ts';
 import { logLevelOf } from './request.ts';
 import { print, standardOutputError } from './standard-output.ts';
 import { userFormats } from './user-formats.ts';
-import { writeAll } from './write-all.ts';
-
-/** The output of a run, and why not all of it could be written. */
-export type OpenedOutput = Output & { readonly error: () => Promise<TsaltError | undefined> };
 
 /**
  * Opens the output that the options ask for.
  *
- * @throws TsaltError `usage-out`, `usage-value`, `out-file`
+ * @throws TsaltError `usage-out`, `usage-value`, `usage-report`, `out-file`
  */
 export const openOutput = async ({
   given,
@@ -33,6 +28,10 @@ export const openOutput = async ({
   const { options: typed } = given;
   const file = typed['out-file'];
   const options = outputOptions(given, config);
+  const reports =
+    typeof typed.report === 'string'
+      ? (await import('./report-option.ts')).reportsOf(typed.report)
+      : [];
   const writer =
     typeof file === 'string'
       ? firstError(fileWriter(file, typed['out-file-append'] === true, 'output'))
@@ -74,36 +73,17 @@ export const openOutput = async ({
         }
       : {}),
   });
-  return {
+  const opened: OpenedOutput = {
     emit: output.emit,
     pause: output.pause,
     finish: () => output.finish(),
     fail: error => output.fail(error),
-    error: writer.error,
+    errors: async () => [await writer.error()].filter(error => error !== undefined),
   };
+  if (reports.length === 0) return opened;
+  const { withReports } = await import('./open-reports.ts');
+  return withReports(opened, reports, options);
 };
-
-/**
- * Returns a writer that keeps its first error for the end: hosts are not cut off because their
- * results cannot be shown.
- */
-const firstError = (write: (text: string) => void): Pick<OpenedOutput, 'error'> & Writer => {
-  let first: TsaltError | undefined;
-  return {
-    error: () => Promise.resolve(first),
-    write: text => {
-      if (first !== undefined) return;
-      try {
-        write(text);
-      } catch (error) {
-        if (!(error instanceof TsaltError)) throw error;
-        first = error;
-      }
-    },
-  };
-};
-
-type Writer = { readonly write: (text: string) => void };
 
 /** A log that cannot be written is reported once and does not stop the run. */
 const once = (write: (text: string) => void): ((text: string) => void) => {
@@ -117,29 +97,6 @@ const once = (write: (text: string) => void): ((text: string) => void) => {
       process.stderr.write(`${errorText(error)}\n`);
     }
   };
-};
-
-const fileWriter = (
-  path: string,
-  append: boolean,
-  what: 'output' | 'log',
-): ((text: string) => void) => {
-  const { O_WRONLY, O_CREAT, O_APPEND, O_TRUNC } = constants;
-  const guarded = <T>(work: () => T): T => {
-    try {
-      return work();
-    } catch (cause) {
-      if (cause instanceof TsaltError) throw cause;
-      const reason = messageOf(cause);
-      throw new TsaltError('out-file', `The ${what} file ${path} cannot be written: ${reason}.`, {
-        cause,
-      });
-    }
-  };
-  const flags = O_WRONLY | O_CREAT | (append ? O_APPEND : O_TRUNC);
-  const handle = guarded(() => openTrusted(path, flags, `The ${what} file`));
-  process.once('exit', () => closeSync(handle));
-  return text => guarded(() => writeAll(handle, text));
 };
 
 /** How results are shown: the configuration's wishes, and over them the command line's. */

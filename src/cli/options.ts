@@ -1,4 +1,5 @@
 import type { Options } from 'yargs';
+import { outputNames } from '../output/format.ts';
 
 const target = 'Target selection:';
 const run = 'Run:';
@@ -104,12 +105,16 @@ export const options = {
   saltfile: text(roster, 'File with options for every run (./Saltfile or ~/.salt/Saltfile)'),
 
   out: {
-    ...text(output, 'highstate, nested, json, yaml, txt, raw, table, ndjson …'),
+    ...text(output, `Format: ${outputNames.join(', ')}, or an outputter of yours`),
     alias: ['output'],
   },
   'out-indent': text(output, "Indent of json and yaml; below 0: one line; 'pretty': sorted"),
   'out-file': { ...text(output, 'Write the output to this file'), alias: ['output-file'] },
   'out-file-append': { ...flag(output, 'Append to the file'), alias: ['output-file-append'] },
+  report: text(
+    output,
+    'Write reports too: FORMAT=FILE with commas between; junit, json, ndjson or markdown',
+  ),
   static: flag(output, 'One document for all hosts, at the end', 's'),
   'no-color': { ...flag(output, 'No colours'), alias: ['no-colour'] },
   'force-color': { ...flag(output, 'Colours even into a pipe'), alias: ['force-colour'] },

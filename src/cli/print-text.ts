@@ -9,18 +9,19 @@ import { print, standardOutputError } from './standard-output.ts';
  */
 export const printText = async (text: string, code: number = exitCode.ok): Promise<number> => {
   print(text);
-  return withOutputError(code, await standardOutputError());
+  const error = await standardOutputError();
+  return withOutputErrors(code, error === undefined ? [] : [error]);
 };
 
 /** Reports that the output is incomplete. What happened on the hosts may be more severe. */
-export const withOutputError = async (
+export const withOutputErrors = async (
   code: number,
-  error: TsaltError | undefined,
+  errors: readonly TsaltError[],
   hint?: string,
 ): Promise<number> => {
-  if (error === undefined) return code;
+  if (errors.length === 0) return code;
   const { errorText } = await import('../output/message.ts');
-  const text = [errorText(error), hint].filter(part => part !== undefined).join('\n');
-  process.stderr.write(`${text}\n`);
-  return gravest(new Set([code, exitCodeOfError(error)]));
+  const texts = [...errors.map(errorText), ...(hint === undefined ? [] : [hint])];
+  process.stderr.write(`${texts.join('\n')}\n`);
+  return gravest(new Set([code, ...errors.map(exitCodeOfError)]));
 };

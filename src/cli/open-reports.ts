@@ -1,0 +1,87 @@
+import type { OutputOptions } from '../output/options.ts';
+import { createOutput } from '../output/output.ts';
+import type { Output } from '../output/request.ts';
+import type { TsaltError } from '../protocol/error.ts';
+import { fileWriter, firstError, reportError } from './file-writer.ts';
+import type { Report } from './report-option.ts';
+
+/** The output of a run, and why not all of it could be written. */
+export type OpenedOutput = Output & { readonly errors: () => Promise<readonly TsaltError[]> };
+
+/**
+ * Adds reports to the output of a run. Each has errors of its own: neither the hosts nor the other
+ * reports are affected by one that cannot be written.
+ */
+export const withReports = async (
+  output: OpenedOutput,
+  reports: readonly Report[],
+  options: OutputOptions,
+): Promise<OpenedOutput> => {
+  const opened: Opened[] = [];
+  for (const report of reports) opened.push(await open(report, options));
+  return {
+    emit: event => {
+      output.emit(event);
+      for (const report of opened) report.emit(event);
+    },
+    pause: () => output.pause(),
+    finish: async () => {
+      try {
+        await output.finish();
+      } finally {
+        for (const report of opened) await report.finish();
+      }
+    },
+    fail: async error => {
+      await output.fail(error);
+      for (const report of opened) await report.fail(error);
+    },
+    errors: async () => {
+      const own = await Promise.all(opened.map(report => report.error()));
+      return [...(await output.errors()), ...own.filter(error => error !== undefined)];
+    },
+  };
+};
+
+type Opened = Pick<Output, 'emit' | 'finish' | 'fail'> & {
+  readonly error: () => Promise<TsaltError | undefined>;
+};
+
+const open = async ({ format, file }: Report, options: OutputOptions): Promise<Opened> => {
+  let failure: TsaltError | undefined;
+  const kept = (error: unknown): void => {
+    failure ??= reportError(file, error);
+  };
+  try {
+    const writer = firstError(fileWriter(file, false, 'report'));
+    const output = await createOutput({
+      options: { ...options, out: format, color: false, static: true },
+      write: writer.write,
+      // The terminal shows messages once.
+      complain: () => undefined,
+      logLevel: 'quiet',
+      timeline: false,
+    });
+    return {
+      emit: event => {
+        if (failure !== undefined) return;
+        try {
+          output.emit(event);
+        } catch (error) {
+          kept(error);
+        }
+      },
+      finish: () => output.finish().catch(kept),
+      fail: error => output.fail(error).catch(kept),
+      error: async () => failure ?? writer.error(),
+    };
+  } catch (error) {
+    kept(error);
+  }
+  return {
+    emit: () => undefined,
+    finish: () => Promise.resolve(),
+    fail: () => Promise.resolve(),
+    error: () => Promise.resolve(failure),
+  };
+};
