@@ -67,6 +67,11 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
     run: async (words, { config }) =>
       printText(await (await import('../control/prepare/fetch-node.ts')).fetchNodes(words, config)),
   },
+  validate: {
+    usage: 'validate [TARGET] [SLS …]',
+    summary: 'check roster, pillar, top file and SLS without any host',
+    run: async (words, opened) => (await import('./validate.ts')).validate(words, opened),
+  },
   schema: {
     usage: 'schema sls|roster|config|top',
     summary: 'print a JSON Schema for editors',

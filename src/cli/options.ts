@@ -6,6 +6,7 @@ const run = 'Run:';
 const ssh = 'SSH:';
 const roster = 'Roster and configuration:';
 const output = 'Output:';
+const checks = 'Checks (validate, lint):';
 
 const flag = (group: string, describe: string, alias?: string): Options => ({
   type: 'boolean',
@@ -130,6 +131,11 @@ export const options = {
   'log-level': text(output, 'Log to stderr from this level on (default warning)', 'l'),
   'log-file': text(output, 'Log to this file'),
   'log-file-level': text(output, 'Level of the log file (default warning)'),
+
+  grains: text(checks, 'Check hosts as these systems: debian-12,ubuntu-24.04,rocky-9,alpine-3 …'),
+  'grains-from': text(checks, 'Check hosts with the grains of a file (output of grains.items)'),
+  cached: flag(checks, 'Check only hosts whose grains an earlier run has kept'),
+  answers: text(checks, 'File with results of functions that templates call on hosts'),
 
   version: flag('Information:', 'Show the version'),
   'versions-report': flag('Information:', 'Show the versions of everything that matters'),

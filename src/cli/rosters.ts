@@ -26,9 +26,15 @@ export type Invocation = {
   readonly cwd?: string;
 };
 
-/** Reads the rosters that the options or the configuration name. */
-export const readRosters = (invocation: Omit<Invocation, 'ask'>): Promise<Roster> =>
-  asUsage(() => mergeRosters(rosterRequest(invocation)));
+/**
+ * Reads the rosters that the options or the configuration name.
+ *
+ * @param more keeps hosts with wrong entries even if there are no others
+ */
+export const readRosters = (
+  invocation: Omit<Invocation, 'ask'>,
+  more: Pick<RosterRequest, 'keepFaults'> = {},
+): Promise<Roster> => asUsage(() => mergeRosters({ ...rosterRequest(invocation), ...more }));
 
 const rosterRequest = (invocation: Omit<Invocation, 'ask'>): RosterRequest => {
   const { given, config, env, sdb, entries } = invocation;

@@ -105,8 +105,10 @@ export const statePlace = (low: LowChunk): SourceLocation | undefined => {
   if (!chunk) return undefined;
   const { declaration, state } = chunk;
   const long = `${low.state}.${low.fun}`;
-  const isLong = isDict(declaration.written) && declaration.written.has(long);
-  return locationOf([declaration], isLong ? long : state.module);
+  const { origin, id, written } = declaration;
+  const isLong = isDict(written) && written.has(long);
+  const at = locationOf([declaration], isLong ? long : state.module);
+  return at?.line === undefined ? locationOf([declaration, origin.data], id) : at;
 };
 
 /** Its keys in order; of one that comes again the later value counts. */

@@ -25,6 +25,8 @@ export type RosterRequest = {
   /** For ids without a dot from the backend `dir`. */
   readonly domain?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Returns the hosts even where all of their entries are wrong. */
+  readonly keepFaults?: boolean;
   /** For the backend `scan`: ports to try in this order, and seconds that a host has to answer. */
   readonly scan?: { readonly ports?: readonly number[]; readonly seconds?: number };
 };
@@ -86,7 +88,8 @@ export const mergeRosters = async (request: RosterRequest): Promise<Roster> => {
   const hosts = [...entries.values()].map(list => checkEntry(list, layers));
   // Nothing is left to run.
   const [first] = hosts;
-  if (first?.fault !== undefined && hosts.every(({ fault }) => fault)) throw first.fault;
+  if (!request.keepFaults && first?.fault !== undefined && hosts.every(({ fault }) => fault))
+    throw first.fault;
   return {
     hosts,
     groups: Object.fromEntries([...groups].map(([name, ids]) => [name, `L@${[...ids].join(',')}`])),

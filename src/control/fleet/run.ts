@@ -64,7 +64,7 @@ const conduct = async (
   tryRegExpsBy(boundedTest);
   const { hosts, isTarget } = pickTargets(request);
   if (hosts.length === 0) throw noTarget(request);
-  const shared = share(request, emit);
+  const shared = shareRequest(request, emit);
   for (const message of optionsWithoutEffect(request.config))
     emit({ type: 'log', level: 'warning', module: 'config', message });
   for (const message of minesWithoutEffect(hosts))
@@ -155,7 +155,8 @@ const checkModules = async (
     shared.emit({ type: 'log', level: 'warning', module: 'loader', message });
 };
 
-const share = (request: Request, emit: Shared['emit']): Shared => {
+/** Makes what all hosts of a request share. Nothing is read of hosts. */
+export const shareRequest = (request: Request, emit: Shared['emit']): Shared => {
   const { config } = request;
   const fileRoots = new FileRoots(config.file_roots, config);
   const artifact = buildArtifact({

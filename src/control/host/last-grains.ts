@@ -23,6 +23,10 @@ export const lastGrains = (request: Request, host: Host): PlainDict | undefined 
   return kept?.useless?.includes(callKey(request)) ? undefined : kept?.grains;
 };
 
+/** The grains that a host had in its last run. */
+export const cachedGrains = (config: Config, host: Host): PlainDict | undefined =>
+  readKept(config, host)?.grains;
+
 /**
  * Keeps a host's grains for its next run, unless `minion_data_cache` is off. A folder that
  * cannot be written, or holds what makes no sense, costs time only.

@@ -3,7 +3,7 @@ import { nearest } from '../../data/nearest.ts';
 import { invalidKeywords, wrongTypes } from '../../data/signatures/bind.ts';
 import { mayBeCalled } from '../../data/signatures/module-names.ts';
 import { excerptAt } from '../../data/values/position.ts';
-import { showPlace, TsaltError } from '../../protocol/error.ts';
+import { type SourceLocation, showPlace, TsaltError } from '../../protocol/error.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { FunctionMeta, FunctionSignature, ModuleMeta } from '../../protocol/meta.ts';
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
@@ -18,18 +18,26 @@ type BoundChunks = {
   readonly warnings: readonly string[];
 };
 
+/** A wrong argument or function of a state. */
+export type ChunkFault = {
+  readonly rule: 'argument-type' | 'unknown-argument' | 'unknown-function';
+  /** Without a full stop and without the place. */
+  readonly message: string;
+  readonly chunk: LowChunk;
+  readonly argument?: string | undefined;
+  /** It resembles an argument: `lax` accepts it. */
+  readonly isSlip?: boolean;
+};
+
+type CheckedChunks = {
+  readonly chunks: readonly LowChunk[];
+  readonly faults: readonly ChunkFault[];
+  readonly warnings: readonly ChunkFault[];
+};
+
 /**
  * Chunks as their functions take them, checked before anything runs on the host; Salt notices an
  * error only when it reaches the state.
- *
- * - An argument that the function does not have is refused, all of them at once. A function that
- *   is marked `@unknown`, as those are that take any argument without a word in Salt, ignores it
- *   with a warning or takes it as a variable of its template; but one that resembles an argument
- *   or a requisite was meant to be that, and is refused as well.
- * - A value of a wrong type is refused.
- *
- * `- lax: true` on a state accepts what resembles something. Functions that no module, or
- * several, offer are left to the host.
  *
  * @param isStrict refuse what a function would ignore, too (`--strict`)
  * @throws TsaltError `state-arguments` that names every argument that is refused, and its place
@@ -39,12 +47,43 @@ export const bindChunks = (
   modules: readonly ModuleMeta[],
   isStrict = false,
 ): BoundChunks => {
+  const { chunks: bound, faults, warnings } = checkChunks(chunks, modules, isStrict);
+  const [first] = faults;
+  if (first)
+    throw new TsaltError('state-arguments', faults.map(sentenceOf).join('\n'), {
+      kind: 'render',
+      // Of several, the places say enough.
+      excerpt: faults.length === 1 ? excerptIn(first) : undefined,
+      hint: faults.some(({ isSlip }) => isSlip)
+        ? '`- lax: true` on a state accepts its arguments as they are.'
+        : undefined,
+    });
+  return { chunks: bound, warnings: warnings.map(fault => `${sentenceOf(fault)}.`) };
+};
+
+const sentenceOf = (fault: ChunkFault): string => `${fault.message}, ${placeOf(fault)}`;
+
+/**
+ * Checks the functions and arguments of chunks and converts the arguments.
+ *
+ * - An argument that the function does not have is refused, all of them at once. A function that
+ *   is marked `@unknown`, as those are that take any argument without a word in Salt, ignores it
+ *   with a warning or takes it as a variable of its template; but one that resembles an argument
+ *   or a requisite was meant to be that, and is refused as well.
+ * - A value of a wrong type is refused.
+ *
+ * `- lax: true` on a state accepts what resembles something. Functions that no module, or
+ * several, offer are left to the host.
+ */
+export const checkChunks = (
+  chunks: readonly LowChunk[],
+  modules: readonly ModuleMeta[],
+  isStrict = false,
+): CheckedChunks => {
   const functions = functionsOf(chunks, modules);
   const bound: LowChunk[] = [];
-  const faults: string[] = [];
-  const excerpts: (string | undefined)[] = [];
-  const warnings: string[] = [];
-  let hasSlip = false;
+  const faults: ChunkFault[] = [];
+  const warnings: ChunkFault[] = [];
   for (const given of chunks) {
     const name = `${given.state}.${given.fun}`;
     const fun = functions.get(name);
@@ -55,38 +94,31 @@ export const bindChunks = (
       continue;
     }
     for (const { name: argument, message } of wrongTypes(fun.signature, chunk))
-      if (!hasSlot(chunk[argument])) {
-        faults.push(`'${name}': ${message}, ${placeOf(given, argument)}`);
-        excerpts.push(excerptIn(given, argument));
-      }
+      if (!hasSlot(chunk[argument]))
+        faults.push({
+          rule: 'argument-type',
+          message: `'${name}': ${message}`,
+          chunk: given,
+          argument,
+        });
     const unknown = unknownArguments(chunk, fun);
     if (unknown.length > 0 && !fun.unknown) {
-      const hint = hintFor(unknown, fun.signature);
-      faults.push(`${invalidKeywords(name, unknown)}${hint}, ${placeOf(given, unknown[0])}`);
-      excerpts.push(excerptIn(given, unknown[0]));
+      const message = `${invalidKeywords(name, unknown)}${hintFor(unknown, fun.signature)}`;
+      faults.push({ rule: 'unknown-argument', message, chunk: given, argument: unknown[0] });
       continue;
     }
     const asVariables = fun.unknown === 'variables' && typeof chunk.template === 'string';
     for (const key of unknown) {
       const told = tellUnknown(key, name, fun, asVariables, isStrict && chunk.lax !== true);
       if (told === undefined) continue;
-      const sentence = `${told.message}, ${placeOf(given, key)}`;
-      if (told.isFault && chunk.lax !== true) {
-        faults.push(sentence);
-        excerpts.push(excerptIn(given, key));
-        hasSlip = true;
-      } else warnings.push(`${sentence}.`);
+      const { message } = told;
+      const fault = { rule: 'unknown-argument', message, chunk: given, argument: key } as const;
+      if (told.isFault && chunk.lax !== true) faults.push({ ...fault, isSlip: true });
+      else warnings.push(fault);
     }
     bound.push(unknown.length === 0 ? chunk : without(chunk, unknown, asVariables));
   }
-  if (faults.length > 0)
-    throw new TsaltError('state-arguments', faults.join('\n'), {
-      kind: 'render',
-      // Of several, the places say enough.
-      excerpt: faults.length === 1 ? excerpts[0] : undefined,
-      hint: hasSlip ? '`- lax: true` on a state accepts its arguments as they are.' : undefined,
-    });
-  return { chunks: bound, warnings };
+  return { chunks: bound, faults, warnings };
 };
 
 /** Functions of the states that are used, where just one module has them. */
@@ -108,7 +140,7 @@ const functionsOf = (
 };
 
 /** A state whose function no module has fails on the host; a slip of the pen is told before. */
-const misspelt = (name: string, chunk: LowChunk, modules: readonly ModuleMeta[]): string[] => {
+const misspelt = (name: string, chunk: LowChunk, modules: readonly ModuleMeta[]): ChunkFault[] => {
   const states = modules.filter(({ kind }) => kind === 'state');
   if (modules.some(module => !module.builtin && mayBeCalled(module, chunk.state))) return [];
   const meant = nearest(
@@ -120,7 +152,11 @@ const misspelt = (name: string, chunk: LowChunk, modules: readonly ModuleMeta[])
   return meant === undefined
     ? []
     : [
-        `There is no state function '${name}' (did you mean '${meant}'?), ${placeOf(chunk, undefined)}.`,
+        {
+          rule: 'unknown-function',
+          message: `There is no state function '${name}' (did you mean '${meant}'?)`,
+          chunk,
+        },
       ];
 };
 
@@ -170,14 +206,18 @@ const without = (chunk: LowChunk, keys: readonly string[], asVariables: boolean)
   return { ...kept, defaults: mergeWholeFloats(withWholeFloatsOf(chunk, variables), defaults) };
 };
 
-/** The lines around an argument. */
-const excerptIn = (chunk: LowChunk, argument = ''): string | undefined => {
-  const at = argumentPlace(chunk, argument);
+/** Where a fault is in the SLS. */
+export const faultPlace = ({ chunk, argument }: ChunkFault): SourceLocation | undefined =>
+  argument === undefined ? statePlace(chunk) : argumentPlace(chunk, argument);
+
+/** The lines around a fault. */
+const excerptIn = (fault: ChunkFault): string | undefined => {
+  const at = faultPlace(fault);
   return at && excerptAt(at, 2);
 };
 
-const placeOf = (chunk: LowChunk, argument: string | undefined): string => {
-  const at = argument === undefined ? statePlace(chunk) : argumentPlace(chunk, argument);
-  const where = `in SLS '${chunk.__sls__}', ID '${chunk.__id__}'`;
+const placeOf = (fault: ChunkFault): string => {
+  const at = faultPlace(fault);
+  const where = `in SLS '${fault.chunk.__sls__}', ID '${fault.chunk.__id__}'`;
   return at ? `${where} (${showPlace(at)})` : where;
 };

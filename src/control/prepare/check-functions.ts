@@ -19,12 +19,10 @@ export const checkFunctions = (
   modules: readonly ModuleMeta[],
 ): void => {
   const faults = chunks.flatMap(chunk =>
-    calledBy(chunk)
-      .filter(fun => isForControlOnly(fun, modules))
-      .map(
-        fun =>
-          `'${fun}' lives on the control node and cannot be called by a state, in SLS '${chunk.__sls__}', ID '${chunk.__id__}'`,
-      ),
+    callsOfControl(chunk, modules).map(
+      fun =>
+        `'${fun}' lives on the control node and cannot be called by a state, in SLS '${chunk.__sls__}', ID '${chunk.__id__}'`,
+    ),
   );
   if (faults.length > 0)
     throw new TsaltError('control-function', faults.join('\n'), {
@@ -32,6 +30,10 @@ export const checkFunctions = (
       hint: 'States of other SLS come in by include; in a template the function can be called.',
     });
 };
+
+/** The functions of the control node that a chunk calls and a host may not ask for. */
+export const callsOfControl = (chunk: LowChunk, modules: readonly ModuleMeta[]): string[] =>
+  calledBy(chunk).filter(fun => isForControlOnly(fun, modules));
 
 /** The functions that a chunk calls: by `module.run` and its kin, or as a condition. */
 export const calledBy = (chunk: LowChunk): string[] => [

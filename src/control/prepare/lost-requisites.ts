@@ -1,18 +1,25 @@
 import { requisitePlace } from '../../compiler/chunks.ts';
 import { nearest } from '../../data/nearest.ts';
 import { globTest, isGlob } from '../../data/python/glob.ts';
-import { showPlace } from '../../protocol/error.ts';
+import { type SourceLocation, showPlace } from '../../protocol/error.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
 import { requisiteKeywords } from '../../protocol/state-keywords.ts';
 
 const kinds = requisiteKeywords.filter(kind => kind !== 'onfail_stop' && kind !== 'listen');
 
+/** A requisite that names no state of the run. */
+export type LostRequisite = { readonly message: string; readonly at: SourceLocation | undefined };
+
 /**
  * Returns one sentence for each requisite that names no state of the run, with its place and the
  * nearest name. The state fails on the host, where Salt's comment says neither.
  */
-export const lostRequisites = (chunks: readonly LowChunk[]): string[] => {
+export const lostRequisites = (chunks: readonly LowChunk[]): string[] =>
+  findLost(chunks).map(({ message, at }) => `${message}.${at ? ` (${showPlace(at)})` : ''}`);
+
+/** Finds the requisites that name no state of the run. */
+export const findLost = (chunks: readonly LowChunk[]): LostRequisite[] => {
   const names = new Names(chunks);
   return chunks.flatMap(chunk =>
     kinds.flatMap(kind => {
@@ -21,11 +28,8 @@ export const lostRequisites = (chunks: readonly LowChunk[]): string[] => {
       return list.flatMap((item, at) => {
         const { key, value } = requisite(item);
         if (typeof value !== 'string' || names.has(key, value)) return [];
-        const place = requisitePlace(chunk, kind, at);
-        const where = place ? ` (${showPlace(place)})` : '';
-        return [
-          `'${kind}' of ID '${chunk.__id__}' in SLS '${chunk.__sls__}' names '${key}: ${value}', which is not a state of this run${names.hint(key, value)}.${where}`,
-        ];
+        const message = `'${kind}' of ID '${chunk.__id__}' in SLS '${chunk.__sls__}' names '${key}: ${value}', which is not a state of this run${names.hint(key, value)}`;
+        return [{ message, at: requisitePlace(chunk, kind, at) }];
       });
     }),
   );

@@ -1,0 +1,329 @@
+import { type Chunk, lowChunks, statePlace } from '../../compiler/chunks.ts';
+import { type Compiled, compile } from '../../compiler/compile.ts';
+import { type LoadedSls, loadSls, type Matches, type SlsTree } from '../../compiler/load.ts';
+import { brokenPillar } from '../../compiler/pillar.ts';
+import { copyOf } from '../../compiler/place.ts';
+import type { Problem } from '../../compiler/problem.ts';
+import { verifyTop } from '../../compiler/top.ts';
+import { renderSettings, slsLoader } from '../../control/facts/sls-loader.ts';
+import type { HostAttempt } from '../../control/host/attempt.ts';
+import { type ChunkFault, checkChunks, faultPlace } from '../../control/prepare/bind-chunks.ts';
+import { callsOfControl } from '../../control/prepare/check-functions.ts';
+import { findLost } from '../../control/prepare/lost-requisites.ts';
+import { nearest } from '../../data/nearest.ts';
+import { moduleName } from '../../data/signatures/module-docs.ts';
+import { mayBeCalled } from '../../data/signatures/module-names.ts';
+import type { SlsLoader } from '../../data/sls.ts';
+import { type Dict, isDict } from '../../data/values/value.ts';
+import { messageOf } from '../../protocol/error.ts';
+import type { LowChunk } from '../../protocol/low.ts';
+import type { ModuleMeta } from '../../protocol/meta.ts';
+import type { WrapperContext } from '../../wrapper/context.ts';
+import { compileOptions, matchTop, readTop, type StateCallView } from '../../wrapper/state-call.ts';
+import { type Finding, findingAt, findingOf, findingOfError } from '../findings.ts';
+import type { OfflinePeer } from './offline-peer.ts';
+
+export type CheckSettings = {
+  /** The SLS to check; undefined: what the top file assigns. */
+  readonly sls: readonly string[] | undefined;
+  /** Refuse arguments that would be ignored. */
+  readonly isStrict: boolean;
+};
+
+/** The compiled states of a host and its findings. */
+export type HostCheck = {
+  readonly findings: readonly Finding[];
+  /** All SLS that were rendered, and the chunks, for rules that look at them. */
+  readonly trees: readonly SlsTree[];
+  readonly chunks: readonly LowChunk[];
+  readonly pillar: Dict;
+  /** A part needs the host, so that not all of it is known. */
+  readonly isPartial: boolean;
+};
+
+/** Results by rendered SLS, for other hosts with the same. */
+export type CompileCache = Map<string, Pick<HostCheck, 'findings' | 'chunks'>>;
+
+/**
+ * Renders and compiles everything of one host as a run does, and collects all errors instead of
+ * stopping at the first.
+ *
+ * @param attempt greeted with grains, its wire is `peer`
+ */
+export const checkHostStates = async (
+  attempt: HostAttempt,
+  peer: OfflinePeer,
+  settings: CheckSettings,
+  cache: CompileCache,
+): Promise<HostCheck> => {
+  const findings: Finding[] = [];
+  const ctx = attempt.context();
+  const pillar = await pillarOf(ctx, findings);
+  const recorder = new InputRecorder();
+  const loader = recordingLoader(attempt, pillar, recorder);
+  const view: StateCallView = {
+    ctx,
+    named: new Map(),
+    saltenv: ctx.config.saltenv,
+    pillar,
+    pillarSettings: {},
+    opts: new Map(),
+    loader,
+    test: true,
+  };
+  const trees: SlsTree[] = [];
+  const chunks: LowChunk[] = [];
+  for (const matches of await matchesOf(view, settings, findings)) {
+    recorder.reset(matches);
+    const tree = await loadSls({ matches, loader });
+    trees.push(tree);
+    const key = recorder.key();
+    let compiled = key === undefined ? undefined : cache.get(key);
+    if (!compiled) {
+      compiled = compileTree(tree, ctx, settings);
+      if (key !== undefined) cache.set(key, compiled);
+    }
+    findings.push(...compiled.findings);
+    chunks.push(...compiled.chunks);
+  }
+  const isPartial = peer.needed.size > 0;
+  return {
+    findings: isPartial ? withoutConsequences(findings, peer) : findings,
+    trees,
+    chunks,
+    pillar,
+    isPartial,
+  };
+};
+
+const pillarOf = async (ctx: WrapperContext, findings: Finding[]): Promise<Dict> => {
+  try {
+    return await ctx.pillar();
+  } catch (error) {
+    const broken = brokenPillar(error);
+    if (!broken) {
+      findings.push(findingOfError('pillar', error));
+      return new Map();
+    }
+    findings.push(...broken.problems.map(one => findingOf('pillar', one)));
+    return broken.pillar;
+  }
+};
+
+/** Returns groups of SLS that are compiled together: those named, those of the top file, or each SLS alone. */
+const matchesOf = async (
+  view: StateCallView,
+  { sls }: CheckSettings,
+  findings: Finding[],
+): Promise<Matches[]> => {
+  const env = view.saltenv ?? 'base';
+  if (sls) return [new Map([[env, sls]])];
+  const { top, problems, fatal } = await readTop(view);
+  findings.push(...(fatal ? [fatal] : problems).map(one => findingOf('top', one)));
+  if (fatal || problems.length > 0) return [];
+  if (top.size === 0 && !(await hasTop(view)))
+    return (await view.loader.list(env)).map(name => new Map([[env, [name]]]));
+  findings.push(...verifyTop(top).map(one => findingOf('top', one)));
+  try {
+    const matches = matchTop(view, top);
+    if (matches.size === 0)
+      findings.push({
+        rule: 'no-states',
+        severity: 'note',
+        message: `No target of ${view.ctx.config.state_top} matches ${view.ctx.id}.`,
+      });
+    return [matches];
+  } catch (error) {
+    findings.push(findingOfError('top', error));
+    return [];
+  }
+};
+
+const hasTop = async ({ loader, ctx }: StateCallView): Promise<boolean> => {
+  const name = ctx.config.state_top.replace(/^salt:\/\//, '').replace(/\.sls$/, '');
+  for (const env of loader.envs())
+    if ((await loader.list(env)).includes(name.replaceAll('/', '.'))) return true;
+  return false;
+};
+
+/** Collects what a tree is made of, to know another host's tree that is the same. */
+class InputRecorder {
+  #parts: string[] = [];
+  #isWhole = true;
+
+  reset(matches: Matches): void {
+    this.#parts = [JSON.stringify([...matches])];
+    this.#isWhole = true;
+  }
+
+  add(...parts: string[]): void {
+    this.#parts.push(...parts);
+  }
+
+  /** Something has no text that could be compared. */
+  give(): void {
+    this.#isWhole = false;
+  }
+
+  key(): string | undefined {
+    return this.#isWhole ? this.#parts.join('\0') : undefined;
+  }
+}
+
+const recordingLoader = (
+  { facts, templates }: HostAttempt,
+  pillar: Dict,
+  recorder: InputRecorder,
+): SlsLoader => {
+  const { request, fileRoots } = facts.shared;
+  let isText = false;
+  const loader = slsLoader(
+    fileRoots,
+    saltenv => templates.context(pillar, saltenv),
+    renderSettings(request.config),
+    (_, rendered) => {
+      isText = true;
+      recorder.add(rendered);
+    },
+  );
+  return {
+    ...loader,
+    render: async (saltenv, sls, extra) => {
+      isText = false;
+      recorder.add(saltenv, sls);
+      try {
+        const rendered = await loader.render(saltenv, sls, extra);
+        if (rendered && !isText) recorder.give();
+        return rendered;
+      } catch (error) {
+        recorder.add(messageOf(error));
+        throw error;
+      }
+    },
+  };
+};
+
+const compileTree = (
+  tree: SlsTree,
+  ctx: WrapperContext,
+  { isStrict }: CheckSettings,
+): Pick<HostCheck, 'findings' | 'chunks'> => {
+  const options = compileOptions(ctx);
+  const compiled = compile(tree, { ...options, collect: 'show' });
+  const findings = compiled.errors.map(one => findingOf(ruleOf(one), one));
+  const isWhole = compiled.errors.length === 0;
+  const chunks = lowChunks(isWhole ? compiled.chunks : sound(tree, options));
+  const { faults, warnings } = checkChunks(chunks, ctx.modules, isStrict);
+  const unknown = unknownFunctions(chunks, ctx.modules);
+  const wrong = [...faults, ...unknown];
+  const ignored = warnings.filter(({ rule }) => rule !== 'unknown-function');
+  for (const [list, severity] of [
+    [wrong, 'error'],
+    [ignored, 'warning'],
+  ] as const)
+    for (const fault of list) {
+      const { rule, message, chunk, isSlip } = fault;
+      const hint = isSlip ? '`- lax: true` on the state accepts it as it is.' : undefined;
+      const sentence = `${message}, in ID '${chunk.__id__}' of SLS '${chunk.__sls__}'`;
+      const finding = { rule, severity, message: sentence, ...(hint ? { hint } : {}) };
+      findings.push(findingAt(finding, faultPlace(fault)));
+    }
+  for (const chunk of chunks)
+    for (const fun of callsOfControl(chunk, ctx.modules))
+      findings.push(
+        findingAt(
+          {
+            rule: 'control-function',
+            severity: 'error',
+            message: `'${fun}' lives on the control node and cannot be called by a state, in ID '${chunk.__id__}' of SLS '${chunk.__sls__}'`,
+          },
+          statePlace(chunk),
+        ),
+      );
+  if (isWhole)
+    for (const { message, at } of findLost(chunks))
+      findings.push(findingAt({ rule: 'lost-requisite', severity: 'warning', message }, at));
+  return { findings, chunks };
+};
+
+/** States that fail on every host: no module, of the user's neither, has their function. */
+const unknownFunctions = (
+  chunks: readonly LowChunk[],
+  modules: readonly ModuleMeta[],
+): ChunkFault[] => {
+  const states = modules.filter(({ kind, broken }) => kind === 'state' && broken === undefined);
+  const names = new Set(
+    states.flatMap(module =>
+      [moduleName(module), ...(module.virtual ?? [])].flatMap(name =>
+        module.functions.map(fun => `${name}.${fun.name}`),
+      ),
+    ),
+  );
+  const isOpen = (chunk: LowChunk): boolean =>
+    modules.some(
+      module =>
+        module.kind === 'state' &&
+        !module.builtin &&
+        mayBeCalled(module, chunk.state) &&
+        (module.dynamic === true ||
+          module.broken !== undefined ||
+          module.functions.some(fun => fun.name === chunk.fun)),
+    );
+  return chunks
+    .filter(chunk => !names.has(`${chunk.state}.${chunk.fun}`) && !isOpen(chunk))
+    .map(chunk => {
+      const name = `${chunk.state}.${chunk.fun}`;
+      const meant = nearest(name, names);
+      const hint = meant === undefined ? '' : ` (did you mean '${meant}'?)`;
+      return {
+        rule: 'unknown-function',
+        message: `There is no state function '${name}'${hint}`,
+        chunk,
+      };
+    });
+};
+
+const ruleOf = ({ message }: Problem): string => {
+  if (/^Rendering SLS /.test(message)) return 'render';
+  if (/is not available on the salt master|No matching sls found/.test(message))
+    return 'missing-sls';
+  return 'compile';
+};
+
+/** The chunks of all IDs that compile by themselves, where the whole does not. */
+const sound = (tree: SlsTree, options: object): Chunk[] => {
+  const chunks: Chunk[] = [];
+  for (const { loaded, ...root } of tree)
+    for (const one of 'sls' in loaded ? allOf(loaded) : []) {
+      if (one.data === undefined || !isDict(one.data)) continue;
+      for (const id of one.data.keys()) {
+        if (id === 'include' || id === 'exclude' || id === 'extend') continue;
+        const data = copyOf(one.data);
+        for (const other of one.data.keys()) if (other !== id) data.delete(other);
+        const alone = { ...one, data, includes: [], includeProblems: [] };
+        const compiled: Compiled = compile([{ ...root, loaded: alone }], options);
+        if (compiled.errors.length === 0) chunks.push(...compiled.chunks);
+      }
+    }
+  return chunks;
+};
+
+/** An SLS and all that it includes. */
+const allOf = (loaded: LoadedSls): LoadedSls[] => [
+  ...loaded.includes.flatMap(one => ('sls' in one ? allOf(one) : [])),
+  loaded,
+];
+
+/**
+ * Turns gaps that only the host can fill into notes. Errors that such a gap may cause are left out: the SLS that could
+ * not be rendered may have the state that is missing.
+ */
+const withoutConsequences = (findings: readonly Finding[], { needed }: OfflinePeer): Finding[] =>
+  findings.flatMap(finding => {
+    const message = [...needed].find(text => finding.message.includes(text));
+    if (message !== undefined)
+      return [{ ...finding, rule: 'needs-host', severity: 'note' as const }];
+    const isConsequence =
+      finding.rule === 'lost-requisite' || /^Cannot extend (ID|state)/.test(finding.message);
+    return isConsequence ? [] : [finding];
+  });

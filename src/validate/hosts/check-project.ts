@@ -1,0 +1,123 @@
+import { existsSync } from 'node:fs';
+import type { Request } from '../../config/request.ts';
+import { shareRequest } from '../../control/fleet/run.ts';
+import { pickTargets } from '../../control/fleet/targets.ts';
+import { HostAttempt } from '../../control/host/attempt.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import type { RunEvent } from '../../protocol/event.ts';
+import type { CheckedHost } from '../../roster/roster.ts';
+import { type Finding, Findings, findingOfError } from '../findings.ts';
+import { type CompileCache, checkHostStates, type HostCheck } from './check-host.ts';
+import { OfflinePeer, type RecordedAnswer } from './offline-peer.ts';
+import { anyHost, type CheckSubject, type GrainsChoice, subjectsOf } from './subjects.ts';
+
+export type ProjectCheck = {
+  readonly request: Request;
+  /** The roster's entries with what is wrong with them. */
+  readonly roster: readonly CheckedHost[];
+  /** Undefined: what the top file assigns. */
+  readonly sls: readonly string[] | undefined;
+  readonly grains: GrainsChoice;
+  readonly answers: readonly RecordedAnswer[];
+  /** Sees each host once it is compiled. */
+  readonly inspect?: (host: HostCheck, subject: CheckSubject) => readonly Finding[];
+};
+
+export type CheckedProject = {
+  readonly findings: Findings;
+  readonly hosts: number;
+  /** Hosts whose grains are not known, and were checked as a usual machine or left out. */
+  readonly unknown: readonly string[];
+};
+
+/**
+ * Checks roster, modules, pillar, top files and SLS for all hosts of a target, without any
+ * connection to them.
+ *
+ * @throws TsaltError for what is wrong with the call itself
+ */
+export const checkProject = async (check: ProjectCheck): Promise<CheckedProject> => {
+  const { request, roster, sls, answers, inspect } = check;
+  const findings = new Findings();
+  for (const { host, fault } of roster)
+    if (fault) findings.add(findingOfError('roster', fault), host.id);
+  checkRoots(request, findings);
+  const shared = shareRequest(request, event => noteLog(event, findings));
+  const artifact = await shared.artifact();
+  for (const { kind, file, path, broken } of artifact.modules)
+    if (broken !== undefined)
+      findings.add({
+        rule: 'module',
+        severity: 'error',
+        message: `The ${kind} module '${file}' cannot be loaded: ${broken}`,
+        at: { file: path },
+      });
+  const own = await shared.ownModules();
+  const faulty = new Set(roster.flatMap(({ host, fault }) => (fault ? [host.id] : [])));
+  const { hosts: picked, isTarget } = pickTargets(request);
+  const hosts = picked.filter(({ id }) => !faulty.has(id));
+  // A tree without a roster can be checked as well.
+  const all = request.hosts.length === 0 ? [anyHost('host')] : hosts;
+  if (all.length === 0 && faulty.size === 0) throw noHost(request);
+  const { subjects, unknown } = subjectsOf(all, check.grains, request.config);
+  const cache: CompileCache = new Map();
+  const settings = { sls, isStrict: request.options.strict };
+  let count = 0;
+  for (const subject of subjects) {
+    const { host, grains, label } = subject;
+    const peer = new OfflinePeer(answers, artifact.modules);
+    const attempt = new HostAttempt(shared, host, {
+      ask: (_, ask) => ask(),
+      refuse: () => undefined,
+      ready: async () => undefined,
+      restart: async () => ({ took: 0 }),
+      guarded: (_, run) => run(),
+    });
+    try {
+      attempt.learn(artifact, own);
+      attempt.greet(grains, peer);
+      if (isTarget && !(await isTarget(attempt))) continue;
+      count += 1;
+      const checked = await checkHostStates(attempt, peer, settings, cache);
+      for (const finding of checked.findings) findings.add(finding, label);
+      for (const finding of inspect?.(checked, subject) ?? []) findings.add(finding, label);
+    } catch (error) {
+      findings.add(findingOfError('host', error), label);
+    } finally {
+      attempt.close();
+    }
+  }
+  return { findings, hosts: count, unknown };
+};
+
+const noHost = ({ target, rosters }: Request): TsaltError =>
+  new TsaltError('no-target', `No host matches '${target}'.`, {
+    kind: 'no-target',
+    hint: rosters && `Rosters: ${rosters.sources.join(', ') || 'none'}.`,
+  });
+
+/** Folders that the configuration names and that do not exist. */
+const checkRoots = ({ config }: Request, findings: Findings): void => {
+  for (const key of ['file_roots', 'pillar_roots'] as const) {
+    if (!config.options.has(key) || config.file === undefined) continue;
+    for (const [env, folders] of Object.entries(config[key]))
+      for (const folder of folders)
+        if (!isDefault(folder, config.dir) && !existsSync(folder))
+          findings.add({
+            rule: 'config',
+            severity: 'warning',
+            message: `The folder ${folder} of ${key} '${env}' does not exist.`,
+            at: { file: config.file },
+          });
+  }
+};
+
+const isDefault = (folder: string, dir: string): boolean =>
+  folder === `${dir}/pillar` || folder === `${dir}/states`;
+
+/** Warnings of the run are findings. */
+const noteLog = (event: RunEvent, findings: Findings): void => {
+  if (event.type !== 'log' || (event.level !== 'warning' && event.level !== 'error')) return;
+  const { message, module, host } = event;
+  findings.add({ rule: module, severity: 'warning', message }, host);
+};
