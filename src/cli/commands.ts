@@ -54,6 +54,12 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
     run: async (words, { config }) =>
       printText(await (await import('./new-module.ts')).newModule(words, config)),
   },
+  doctor: {
+    usage: 'doctor <target>',
+    summary: 'go the way to hosts step by step, and explain what fails',
+    places: [['<host>']],
+    run: async (words, opened) => (await import('./doctor.ts')).doctor(words, opened),
+  },
   ssh: {
     usage: 'ssh HOST [COMMAND …]',
     summary: 'log in to a host as the roster says, or run a command there',

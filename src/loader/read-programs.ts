@@ -15,6 +15,7 @@ const scripts = [
   'become-su',
   'become-doas',
   'clean',
+  'probe',
 ] as const;
 
 /** The text of each program that runs on a host before the artifact does. */

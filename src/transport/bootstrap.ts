@@ -45,9 +45,22 @@ export const openRuntime = async (options: RuntimeOptions): Promise<Link> => {
         broken = error;
         continue;
       }
+      if (error.code === 'bootstrap-ended' && error.kind === 'host')
+        throw nodeDoesNotStart(host, error);
       if (password !== undefined || options.askSudoPassword === undefined) throw error;
       if (error.code !== 'sudo-refused' || !mayWantPassword(error.excerpt ?? '')) throw error;
       password = await askBecomePassword(host, options.askSudoPassword, error);
     }
   }
 };
+
+/** The roster names a Node, so that no other one is tried. */
+const nodeDoesNotStart = (
+  { node_bin }: RuntimeOptions['host'],
+  { code, message, kind, excerpt }: TsaltError,
+): TsaltError =>
+  new TsaltError(code, message, {
+    kind,
+    excerpt,
+    hint: `The roster has node_bin: ${node_bin}. It must be a Node 18 or later that starts: ${node_bin} --version. Without node_bin, a run finds or brings one.`,
+  });

@@ -1,0 +1,78 @@
+import { type DoctorStep, diagnose, type HostDiagnosis } from '../control/fleet/diagnose.ts';
+import { harmless } from '../output/text.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { Opened } from './commands.ts';
+import { exitCode, exitCodeOfKind, gravest } from './exit-code.ts';
+import { printText } from './print-text.ts';
+import { makeRequest } from './request.ts';
+import { print } from './standard-output.ts';
+import { createAsk } from './terminal.ts';
+
+/**
+ * `doctor TARGET`: goes the way of a run to each host step by step and explains the first that
+ * fails.
+ *
+ * @returns the exit code that a run on these hosts would have
+ */
+export const doctor = async (words: readonly string[], opened: Opened): Promise<number> => {
+  const [target, ...more] = words;
+  if (target === undefined || more.length > 0)
+    throw new TsaltError('usage-words', 'doctor takes one target.', {
+      hint: "For example: tsalt-ssh doctor web1, or tsalt-ssh doctor '*'",
+    });
+  const { out } = opened.given.options;
+  if (out !== undefined && out !== 'json' && out !== 'txt' && out !== 'text')
+    throw new TsaltError('usage-value', `doctor prints text or json, not '${String(out)}'.`);
+  const request = await makeRequest({
+    ...opened,
+    given: { ...opened.given, words: [target, 'test.ping'] },
+    ask: createAsk(process, async () => () => undefined),
+  });
+  const stop = new AbortController();
+  process.once('SIGINT', () => stop.abort());
+  const found: HostDiagnosis[] = [];
+  await diagnose(
+    request,
+    diagnosis => {
+      found.push(diagnosis);
+      if (out !== 'json') print(diagnosisText(diagnosis));
+    },
+    stop.signal,
+  );
+  const codes = found.map(({ failure }) =>
+    failure === undefined ? exitCode.ok : exitCodeOfKind(failure),
+  );
+  const code = stop.signal.aborted ? exitCode.interrupted : gravest(new Set(codes));
+  if (out !== 'json') return printText('', code);
+  const json = Object.fromEntries(
+    found
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      .map(({ id, steps, failure }) => [
+        id,
+        {
+          ok: failure === undefined,
+          exit_code: failure === undefined ? exitCode.ok : exitCodeOfKind(failure),
+          steps,
+        },
+      ]),
+  );
+  return printText(`${JSON.stringify(json, undefined, 2)}\n`, code);
+};
+
+const marks: Readonly<Record<DoctorStep['state'], string>> = {
+  ok: 'ok',
+  warning: 'look',
+  failed: 'FAILED',
+  skipped: '-',
+};
+
+const diagnosisText = ({ id, steps }: HostDiagnosis): string => {
+  const failed = steps.find(({ state }) => state === 'failed');
+  const verdict = failed === undefined ? 'works' : `${failed.name} failed`;
+  const lines = steps.map(({ name, state, detail, hint }) => {
+    const line = `  ${marks[state].padEnd(7)}${name.padEnd(11)}${detail}`;
+    const more = (hint ?? '').split('\n').filter(text => text !== '');
+    return [line, ...more.map(text => `${' '.repeat(20)}${text}`)].join('\n');
+  });
+  return harmless(`${id}: ${verdict}\n${lines.join('\n')}\n`);
+};
