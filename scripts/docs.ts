@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { builtinMetadata } from '../src/bundle/metadata.ts';
+import { rulesPage } from '../src/validate/lint/rules-page.ts';
 import { wrapperModules } from '../src/wrapper/table.ts';
 import { referencePages } from './reference.ts';
 
@@ -15,3 +16,8 @@ for (const name of readdirSync(folder))
     rmSync(join(folder, name));
 for (const [name, text] of pages) writeFileSync(join(folder, name), text);
 console.log(`${folder}: ${pages.size} pages`);
+if (process.argv[2] === undefined)
+  writeFileSync(
+    fileURLToPath(new URL('../docs/reference/lint-rules.md', import.meta.url)),
+    rulesPage(),
+  );

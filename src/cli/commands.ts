@@ -78,6 +78,11 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
     summary: 'check roster, pillar, top file and SLS without any host',
     run: async (words, opened) => (await import('./validate.ts')).validate(words, opened),
   },
+  lint: {
+    usage: 'lint [TARGET] [SLS …]',
+    summary: 'validate, and look for states that are probably wrong',
+    run: async (words, opened) => (await import('./validate.ts')).lint(words, opened),
+  },
   schema: {
     usage: 'schema sls|roster|config|top',
     summary: 'print a JSON Schema for editors',

@@ -135,6 +135,8 @@ export const options = {
   grains: text(checks, 'Check hosts as these systems: debian-12,ubuntu-24.04,rocky-9,alpine-3 …'),
   'grains-from': text(checks, 'Check hosts with the grains of a file (output of grains.items)'),
   cached: flag(checks, 'Check only hosts whose grains an earlier run has kept'),
+  lint: flag(checks, 'validate: apply the rules of lint as well'),
+  fix: flag(checks, 'Correct findings of lint that can be corrected safely'),
   answers: text(checks, 'File with results of functions that templates call on hosts'),
 
   version: flag('Information:', 'Show the version'),

@@ -6,6 +6,8 @@ import type { Roster } from '../roster/load.ts';
 import { Findings, findingOfError } from '../validate/findings.ts';
 import { type CheckedProject, checkProject } from '../validate/hosts/check-project.ts';
 import { type GrainsChoice, readAnswers } from '../validate/hosts/subjects.ts';
+import { Linter } from '../validate/lint/lint.ts';
+import { lintRules } from '../validate/lint/rules.ts';
 import { type CheckReport, reportFormat } from '../validate/report.ts';
 import type { Opened } from './commands.ts';
 import { exitCode } from './exit-code.ts';
@@ -16,11 +18,32 @@ import { versionText } from './version.ts';
 
 /**
  * `validate [TARGET] [SLS …]`: checks roster, modules, pillar, top file and SLS without any host.
+ * With `--lint` the rules of `lint` are applied as well.
  *
  * @returns 65 if there are errors
  * @throws TsaltError `usage-…`, `no-target`
  */
-export const validate = async (words: readonly string[], opened: Opened): Promise<number> => {
+export const validate = (words: readonly string[], opened: Opened): Promise<number> => {
+  const { lint, fix } = opened.given.options;
+  if (fix === true && lint !== true)
+    throw new TsaltError('usage-value', '--fix belongs to lint.', {
+      hint: 'tsalt-ssh lint --fix, or tsalt-ssh validate --lint --fix',
+    });
+  return check(words, opened, lint === true ? 'validate with lint' : 'validate');
+};
+
+/**
+ * `lint [TARGET] [SLS …]`: `validate` with rules about states that are probably wrong.
+ *
+ * @returns 65 if there are errors or warnings
+ * @throws TsaltError `usage-…`, `no-target`, `lint-…`
+ */
+export const lint = (words: readonly string[], opened: Opened): Promise<number> =>
+  check(words, opened, 'lint');
+
+type Kind = 'validate' | 'validate with lint' | 'lint';
+
+const check = async (words: readonly string[], opened: Opened, kind: Kind): Promise<number> => {
   const { options } = opened.given;
   const format = reportFormat(textOf(options.out) ?? 'text');
   const grains = grainsOf(options);
@@ -28,17 +51,36 @@ export const validate = async (words: readonly string[], opened: Opened): Promis
   const { roster, findings: broken } = await rosterOf(opened);
   const { target, sls } = wordsOf(words, roster, opened);
   const request = requestOf(target, roster, opened);
-  const checked = await checkProject({ request, roster: roster.hosts, sls, grains, answers });
+  const pass = async () => {
+    const linter = kind === 'validate' ? undefined : new Linter(request.config);
+    const checked = await checkProject({
+      request,
+      roster: roster.hosts,
+      sls,
+      grains,
+      answers,
+      ...(linter ? { inspect: ({ chunks, modules }) => linter.states(chunks, modules) } : {}),
+    });
+    for (const finding of linter?.project() ?? []) checked.findings.add(finding);
+    return { checked, linter };
+  };
+  const first = await pass();
+  const fixed = options.fix === true ? (first.linter?.fix() ?? 0) : 0;
+  const { checked } = fixed > 0 ? await pass() : first;
   const findings = [...broken.all(), ...checked.findings.all()];
   const report: CheckReport = {
-    command: 'validate',
+    command: kind === 'lint' ? 'lint' : 'validate',
     findings,
     hosts: checked.hosts,
-    notes: notesOf(checked, grains),
+    notes: [
+      ...(fixed > 0 ? [`Corrected ${fixed} ${fixed === 1 ? 'line' : 'lines'}.`] : []),
+      ...notesOf(checked, grains),
+    ],
     version: versionText().trim().replace(/^.* /, ''),
-    rules: {},
+    rules: Object.fromEntries([...lintRules].map(([id, { why }]) => [id, why])),
   };
-  const isFailed = findings.some(({ severity }) => severity === 'error');
+  const grave = kind === 'lint' ? ['error', 'warning'] : ['error'];
+  const isFailed = findings.some(({ severity }) => grave.includes(severity));
   const code = isFailed ? exitCode.render : exitCode.ok;
   const file = textOf(options['out-file']);
   if (file === undefined) return printText(format(report), code);

@@ -190,4 +190,5 @@ export const keptNames: readonly string[] = [
   'thin_extra_mods',
   'min_extra_mods',
   'age_identity_file',
+  'lint',
 ];

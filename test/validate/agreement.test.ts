@@ -1,8 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openSdb } from '../../src/cli/open-sdb.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { dumpYaml } from '../../src/data/formats/yaml-dump.ts';
 import { toDict } from '../../src/data/values/value.ts';
 import type { PlainDict } from '../../src/protocol/plain.ts';
@@ -11,6 +9,7 @@ import { checkProject } from '../../src/validate/hosts/check-project.ts';
 import { anyHost } from '../../src/validate/hosts/subjects.ts';
 import { type GoldenCase, readBaseGrains, readCases } from '../golden/case.ts';
 import { layOut, openWorkspace, type Workspace } from '../golden/workspace.ts';
+import { checkRequest } from '../helpers/offline-check.ts';
 
 const folder = join(import.meta.dirname, '../golden/cases');
 const grains = readBaseGrains(folder);
@@ -82,41 +81,9 @@ const findingsOf = async (one: GoldenCase): Promise<readonly HostFinding[]> => {
     join(workspace.root, 'grains.json'),
     JSON.stringify({ ...grains, ...one.grains, id }),
   );
-  const config = loadConfig({ path: file, cwd: workspace.root, env: process.env });
   const mods = one.steps[0]?.mods;
   const { findings } = await checkProject({
-    request: {
-      target: '*',
-      targetType: 'glob',
-      delimiter: ':',
-      fun: 'state.apply',
-      args: [],
-      kwargs: new Map(),
-      config,
-      sdb: openSdb(config, {}),
-      env: process.env,
-      hosts: [anyHost(id)],
-      prepareHost: async host => host,
-      ask: async () => {
-        throw new Error('nothing to ask');
-      },
-      options: {
-        maxProcs: 1,
-        failhard: false,
-        strict: false,
-        dryRun: false,
-        static: true,
-        wipe: false,
-        randomThinDir: false,
-        regen: false,
-        preFlight: false,
-        keyDeploy: false,
-        noSshConfig: true,
-        acceptNewHostKeys: false,
-        ignoreHostKeys: true,
-        jid: '20260101000000000000',
-      },
-    },
+    request: checkRequest(file, [anyHost(id)]),
     roster: [],
     sls: mods === undefined ? undefined : String(mods).split(','),
     grains: { kind: 'file', path: join(workspace.root, 'grains.json') },

@@ -36,6 +36,7 @@ export type HostCheck = {
   /** All SLS that were rendered, and the chunks, for rules that look at them. */
   readonly trees: readonly SlsTree[];
   readonly chunks: readonly LowChunk[];
+  readonly modules: readonly ModuleMeta[];
   readonly pillar: Dict;
   /** A part needs the host, so that not all of it is known. */
   readonly isPartial: boolean;
@@ -91,6 +92,7 @@ export const checkHostStates = async (
     findings: isPartial ? withoutConsequences(findings, peer) : findings,
     trees,
     chunks,
+    modules: ctx.modules,
     pillar,
     isPartial,
   };

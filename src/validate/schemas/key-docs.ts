@@ -100,5 +100,6 @@ export const configDocs: Readonly<Record<string, string>> = {
   state_tabular: 'Shows terse results as a table.',
   gpg_keydir: 'The GnuPG folder with keys for the gpg renderer.',
   age_identity_file: 'The file with identities for the age renderer.',
+  lint: 'Rules of lint that are switched off, and severities.',
   decrypt_pillar: 'Keys of pillar that are decrypted.',
 };

@@ -1,0 +1,81 @@
+import { isPlainDict, type Plain } from '../../../protocol/plain.ts';
+import { argumentText, isGiven, isOneOf, type LintHit, type LintRule } from '../rule.ts';
+
+const secretName =
+  /(^|_)(password|passwd|passphrase|secret|token|api_?key|private_key|access_key|secret_key)$/i;
+
+/** A reference to where the secret is, or nothing at all. */
+const isReference = (text: string): boolean =>
+  text === '' || /^(sdb:\/\/|__slot__:|\$[0-9a-z]+\$|\{|!|\*+$|x+$)/i.test(text);
+
+/** Texts by the names under which they stand in an argument. */
+const named = (name: string, value: Plain | undefined): [string, string][] => {
+  if (typeof value === 'string') return [[name, value]];
+  if (Array.isArray(value)) return value.flatMap(item => named(name, item));
+  if (!isPlainDict(value ?? null)) return [];
+  return Object.entries(value as Record<string, Plain>).flatMap(([key, item]) => named(key, item));
+};
+
+const commandSecret =
+  /(--?(password|passwd|pass|token|secret|api-key)[= ]\S|\b(PGPASSWORD|MYSQL_PWD|\w*(PASSWORD|TOKEN|SECRET))=\S|\s-p\S{4,})/;
+
+/** Rules about secrets. */
+export const secretRules: readonly LintRule[] = [
+  {
+    id: 'plain-secret',
+    severity: 'warning',
+    why: 'Everybody who reads the repository, now or in its history, has the secret. Keep it in an encrypted pillar or in an sdb store.',
+    bad: 'db:\n  mysql_user.present:\n    - host: localhost\n    - password: hunter2\n',
+    good: "#!jinja|yaml\ndb:\n  mysql_user.present:\n    - host: localhost\n    - password: {{ salt['pillar.get']('db:password', '') | json }}\n",
+    find: (chunk, run) =>
+      Object.entries(chunk).flatMap(([argument, value]): LintHit[] => {
+        if (!/^[a-z]/.test(argument)) return [];
+        const found = named(argument, value).find(
+          ([name, text]) => secretName.test(name) && !isReference(text),
+        );
+        return found &&
+          run.isLiteral(chunk, argument) &&
+          isWritten(run.lineOf(chunk, argument), value)
+          ? [{ message: `The secret '${found[0]}' is written in the SLS`, argument }]
+          : [];
+      }),
+  },
+  {
+    id: 'missing-no-log',
+    severity: 'warning',
+    why: 'The command line is in the result, on the terminal and in logs. `no_log: true` hides what the state prints; the environment (`env`) also hides it from other users of the host.',
+    bad: 'dump:\n  cmd.run:\n    - name: pg_dump --password=$(cat /root/pw) shop\n    - creates: /root/shop.sql\n',
+    good: 'dump:\n  cmd.run:\n    - name: pg_dump --password=$(cat /root/pw) shop\n    - creates: /root/shop.sql\n    - no_log: true\n',
+    find: chunk => {
+      if (chunk.state !== 'cmd' || chunk.no_log === true) return [];
+      if (commandSecret.test(argumentText(chunk.name)) && chunk.hide_output !== true)
+        return [{ message: "A command with a secret needs 'no_log: true'", argument: 'name' }];
+      const inEnv = named('', chunk.env).some(
+        ([name, text]) => secretName.test(name) && text !== '',
+      );
+      return inEnv && chunk.hide_output !== true
+        ? [{ message: "A command with a secret in 'env' needs 'no_log: true'", argument: 'env' }]
+        : [];
+    },
+  },
+  {
+    id: 'password-not-hashed',
+    severity: 'error',
+    why: '`user.present` writes the password into /etc/shadow as it is: the login fails unless it is a hash, or `hash_password: true` makes one.',
+    bad: '#!jinja|yaml\n{% set word = "hunter2" %}\ndeploy:\n  user.present:\n    - password: {{ word }}\n',
+    good: '#!jinja|yaml\n{% set word = "hunter2" %}\ndeploy:\n  user.present:\n    - password: {{ word }}\n    - hash_password: true\n',
+    find: chunk => {
+      const password = argumentText(chunk.password);
+      return isOneOf(chunk, ['user.present']) &&
+        isGiven(chunk.password) &&
+        chunk.hash_password !== true &&
+        !/^(\$|[!*]|__slot__:|_|$)/.test(password)
+        ? [{ message: "'password' is not a hash: add 'hash_password: true'", argument: 'password' }]
+        : [];
+    },
+  },
+];
+
+/** Whether a value stands in the line, or below it. */
+const isWritten = (line: string | undefined, value: Plain | undefined): boolean =>
+  line !== undefined && (typeof value === 'string' ? line.includes(value.slice(0, 40)) : true);
