@@ -54,6 +54,12 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
     run: async (words, { config }) =>
       printText(await (await import('./new-module.ts')).newModule(words, config)),
   },
+  init: {
+    usage: 'init [DIR]',
+    summary: 'write a small project for a first host (--host), and check the login',
+    places: [['<folder>']],
+    runEarly: async (words, given, env) => (await import('./init.ts')).init(words, given, env),
+  },
   doctor: {
     usage: 'doctor <target>',
     summary: 'go the way to hosts step by step, and explain what fails',

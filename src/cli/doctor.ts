@@ -23,26 +23,15 @@ export const doctor = async (words: readonly string[], opened: Opened): Promise<
   const { out } = opened.given.options;
   if (out !== undefined && out !== 'json' && out !== 'txt' && out !== 'text')
     throw new TsaltError('usage-value', `doctor prints text or json, not '${String(out)}'.`);
-  const request = await makeRequest({
-    ...opened,
-    given: { ...opened.given, words: [target, 'test.ping'] },
-    ask: createAsk(process, async () => () => undefined),
-  });
-  const stop = new AbortController();
-  process.once('SIGINT', () => stop.abort());
   const found: HostDiagnosis[] = [];
-  await diagnose(
-    request,
-    diagnosis => {
-      found.push(diagnosis);
-      if (out !== 'json') print(diagnosisText(diagnosis));
-    },
-    stop.signal,
-  );
+  const isAborted = await examine(target, opened, diagnosis => {
+    found.push(diagnosis);
+    if (out !== 'json') print(diagnosisText(diagnosis));
+  });
   const codes = found.map(({ failure }) =>
-    failure === undefined ? exitCode.ok : exitCodeOfKind(failure),
+    failure === undefined ? exitCode.ok : exitCodeOfKind(failure.kind),
   );
-  const code = stop.signal.aborted ? exitCode.interrupted : gravest(new Set(codes));
+  const code = isAborted ? exitCode.interrupted : gravest(new Set(codes));
   if (out !== 'json') return printText('', code);
   const json = Object.fromEntries(
     found
@@ -51,12 +40,38 @@ export const doctor = async (words: readonly string[], opened: Opened): Promise<
         id,
         {
           ok: failure === undefined,
-          exit_code: failure === undefined ? exitCode.ok : exitCodeOfKind(failure),
+          exit_code: failure === undefined ? exitCode.ok : exitCodeOfKind(failure.kind),
           steps,
         },
       ]),
   );
   return printText(`${JSON.stringify(json, undefined, 2)}\n`, code);
+};
+
+/**
+ * Examines the hosts of a target.
+ *
+ * @returns whether it was interrupted
+ */
+export const examine = async (
+  target: string,
+  opened: Opened,
+  report: (diagnosis: HostDiagnosis) => void,
+): Promise<boolean> => {
+  const request = await makeRequest({
+    ...opened,
+    given: { ...opened.given, words: [target, 'test.ping'] },
+    ask: createAsk(process, async () => () => undefined),
+  });
+  const stop = new AbortController();
+  const interrupt = (): void => stop.abort();
+  process.once('SIGINT', interrupt);
+  try {
+    await diagnose(request, report, stop.signal);
+  } finally {
+    process.off('SIGINT', interrupt);
+  }
+  return stop.signal.aborted;
 };
 
 const marks: Readonly<Record<DoctorStep['state'], string>> = {
@@ -66,7 +81,8 @@ const marks: Readonly<Record<DoctorStep['state'], string>> = {
   skipped: '-',
 };
 
-const diagnosisText = ({ id, steps }: HostDiagnosis): string => {
+/** Returns a diagnosis as text for a terminal. */
+export const diagnosisText = ({ id, steps }: HostDiagnosis): string => {
   const failed = steps.find(({ state }) => state === 'failed');
   const verdict = failed === undefined ? 'works' : `${failed.name} failed`;
   const lines = steps.map(({ name, state, detail, hint }) => {

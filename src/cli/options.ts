@@ -96,6 +96,7 @@ export const options = {
     "Use configuration of these users too: names or uids with commas between, or 'anyone'",
   ),
   'roster-file': text(roster, 'Roster file, folder, script or network'),
+  host: text(roster, 'First host of a new project (init): user@address:port, or @local'),
   'update-roster': flag(roster, 'Write hosts that are in no roster into it, without any secret'),
   'scan-ports': text(roster, 'Ports that --roster scan tries, with commas between (default 22)'),
   'scan-timeout': text(roster, 'Seconds that --roster scan waits for an answer (default 1)'),

@@ -57,7 +57,8 @@ export const startTmux = (
         const [dead, status] = tmux('list-panes', '-F', '#{pane_dead} #{pane_dead_status}')
           .trim()
           .split(' ');
-        if (dead === '1') return Number(status);
+        // tmux learns the status a moment after the end.
+        if (dead === '1' && status) return Number(status);
         if (Date.now() > end) throw new Error(`The program did not end:\n${screen()}`);
         await new Promise(resolve => setTimeout(resolve, 50));
       }

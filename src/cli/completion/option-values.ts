@@ -16,6 +16,7 @@ export const optionValues: Readonly<
   timeout: 'text',
   jid: 'text',
   'no-parse': 'text',
+  host: 'text',
   user: 'text',
   port: 'text',
   'passwd-from': ['env:', 'file:', 'fd:', 'command:', 'prompt'],

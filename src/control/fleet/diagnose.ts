@@ -27,7 +27,7 @@ export type HostDiagnosis = {
   readonly id: string;
   readonly steps: readonly DoctorStep[];
   /** The error of a run on this host. */
-  readonly failure?: ErrorKind;
+  readonly failure?: { readonly kind: ErrorKind; readonly code: string };
 };
 
 type Emit = (event: RunEvent) => void;
@@ -60,7 +60,7 @@ class Examination {
   readonly #signal: AbortSignal;
   readonly #steps: DoctorStep[] = [];
   readonly #emit: Emit = () => undefined;
-  #failure: ErrorKind | undefined;
+  #failure: HostDiagnosis['failure'];
 
   constructor(request: Request, host: Host, signal: AbortSignal) {
     this.#request = request;
@@ -91,7 +91,7 @@ class Examination {
   }
 
   #fail(name: string, error: unknown, hint?: string): void {
-    this.#failure = error instanceof TsaltError ? error.kind : 'internal';
+    this.#failure = error instanceof TsaltError ? error : { kind: 'internal', code: 'internal' };
     const [detail = '', ...more] = showError(error).split('\n');
     const text = [...more, ...(hint === undefined ? [] : [hint])].join('\n');
     this.#add(name, 'failed', detail, text === '' ? undefined : text);
