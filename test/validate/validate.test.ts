@@ -122,6 +122,27 @@ describe('tsalt-ssh validate', () => {
     expect(count).toBe(2);
   });
 
+  test('tells hosts of one system apart by their names, roster grains and pillar', async () => {
+    const cwd = project({
+      'roster.yaml': 'web1: a\nweb2: b\nweb3: {host: c, grains: {role: db}}\nweb4: d\n',
+      'states/top.sls': "base: {'*': [same, name, role, data]}\n",
+      'states/same.sls': 'x: test.nope\n',
+      'states/name.sls':
+        "{% if grains.id == 'web2' %}y: test.nope{% else %}y: test.nop{% endif %}\n",
+      'states/role.sls': "{% if grains.get('role') == 'db' %}z: test.nope{% endif %}\n",
+      'states/data.sls': '{% if pillar.a is defined %}w: test.nope{% endif %}\n',
+      'pillar/top.sls': "base: {'web4': [a]}\n",
+      'pillar/a.sls': 'a: 1\n',
+    });
+    const { findings } = await check(cwd, '--grains', 'debian-12');
+    expect(findings.map(({ file, hosts: who }) => [file, who])).toEqual([
+      ['states/data.sls', ['web4']],
+      ['states/name.sls', ['web2']],
+      ['states/role.sls', ['web3']],
+      ['states/same.sls', ['web1', 'web2', 'web3', 'web4']],
+    ]);
+  });
+
   test('reports wrong entries of the roster and goes on with the others', async () => {
     const cwd = project({
       'roster.yaml': 'a: {hots: x}\nb: {port: 0}\nc: 192.0.2.1\n',

@@ -13,7 +13,7 @@ import { findLost } from '../../control/prepare/lost-requisites.ts';
 import { nearest } from '../../data/nearest.ts';
 import { moduleName } from '../../data/signatures/module-docs.ts';
 import { mayBeCalled } from '../../data/signatures/module-names.ts';
-import type { SlsLoader } from '../../data/sls.ts';
+import type { RenderedSls, SlsLoader } from '../../data/sls.ts';
 import { type Dict, isDict } from '../../data/values/value.ts';
 import { messageOf } from '../../protocol/error.ts';
 import type { LowChunk } from '../../protocol/low.ts';
@@ -24,6 +24,11 @@ import { type Finding, findingAt, findingOf, findingOfError } from '../findings.
 import type { OfflinePeer } from './offline-peer.ts';
 
 export type CheckSettings = {
+  /**
+   * Names what the host has in common with others: grains but for its names, and what the roster
+   * adds. Undefined if nothing is known to be the same.
+   */
+  readonly profile?: string | undefined;
   /** The SLS to check; undefined: what the top file assigns. */
   readonly sls: readonly string[] | undefined;
   /** Refuse arguments that would be ignored. */
@@ -42,8 +47,24 @@ export type HostCheck = {
   readonly isPartial: boolean;
 };
 
-/** Results by rendered SLS, for other hosts with the same. */
-export type CompileCache = Map<string, Pick<HostCheck, 'findings' | 'chunks'>>;
+/** A text of an SLS, and what it was read as for hosts of a profile. */
+type KnownText = { readonly id: number; readonly byProfile: Map<string, RenderedSls> };
+
+/** Results for other hosts: documents by their rendered text, states by all of their SLS. */
+export class CompileCache {
+  readonly states = new Map<string, Pick<HostCheck, 'findings' | 'chunks'>>();
+  readonly #texts = new Map<string, Map<string, KnownText>>();
+  #next = 0;
+
+  /** The entry of a rendered text at a place. Texts of several hosts are mostly one string. */
+  text(rendered: string, place: string): KnownText {
+    const places = this.#texts.get(rendered) ?? new Map<string, KnownText>();
+    this.#texts.set(rendered, places);
+    const known = places.get(place) ?? { id: this.#next++, byProfile: new Map() };
+    places.set(place, known);
+    return known;
+  }
+}
 
 /**
  * Renders and compiles everything of one host as a run does, and collects all errors instead of
@@ -61,7 +82,8 @@ export const checkHostStates = async (
   const ctx = attempt.context();
   const pillar = await pillarOf(ctx, findings);
   const recorder = new InputRecorder();
-  const loader = recordingLoader(attempt, pillar, recorder);
+  const { profile } = settings;
+  const loader = recordingLoader(attempt, pillar, recorder, { cache, profile });
   const view: StateCallView = {
     ctx,
     named: new Map(),
@@ -79,10 +101,10 @@ export const checkHostStates = async (
     const tree = await loadSls({ matches, loader });
     trees.push(tree);
     const key = recorder.key();
-    let compiled = key === undefined ? undefined : cache.get(key);
+    let compiled = key === undefined ? undefined : cache.states.get(key);
     if (!compiled) {
       compiled = compileTree(tree, ctx, settings);
-      if (key !== undefined) cache.set(key, compiled);
+      if (key !== undefined) cache.states.set(key, compiled);
     }
     findings.push(...compiled.findings);
     chunks.push(...compiled.chunks);
@@ -172,33 +194,50 @@ class InputRecorder {
   }
 }
 
+/** Ends a rendering whose text was read for another host already. */
+class KnownDocument extends Error {
+  rendered: RenderedSls | undefined;
+}
+
+/**
+ * Renders SLS and records their texts. A text that another host of the profile had is not read
+ * again: hosts of a profile differ by their names only, and so do the parts that they chose.
+ */
 const recordingLoader = (
   { facts, templates }: HostAttempt,
   pillar: Dict,
   recorder: InputRecorder,
+  { cache, profile }: { readonly cache: CompileCache; readonly profile: string | undefined },
 ): SlsLoader => {
   const { request, fileRoots } = facts.shared;
-  let isText = false;
+  const stop = new KnownDocument();
+  let place = '';
+  let text: KnownText | undefined;
   const loader = slsLoader(
     fileRoots,
     saltenv => templates.context(pillar, saltenv),
     renderSettings(request.config),
     (_, rendered) => {
-      isText = true;
-      recorder.add(rendered);
+      text = cache.text(rendered, place);
+      recorder.add(String(text.id));
+      stop.rendered = profile === undefined ? undefined : text.byProfile.get(profile);
+      if (stop.rendered) throw stop;
     },
   );
   return {
     ...loader,
     render: async (saltenv, sls, extra) => {
-      isText = false;
-      recorder.add(saltenv, sls);
+      place = [saltenv, sls, extra?.path].join('\0');
+      text = undefined;
       try {
         const rendered = await loader.render(saltenv, sls, extra);
-        if (rendered && !isText) recorder.give();
+        if (!rendered) recorder.add('', place);
+        else if (!text) recorder.give();
+        else if (profile !== undefined) (text as KnownText).byProfile.set(profile, rendered);
         return rendered;
       } catch (error) {
-        recorder.add(messageOf(error));
+        if (error === stop) return stop.rendered;
+        recorder.add(place, messageOf(error));
         throw error;
       }
     },

@@ -7,7 +7,7 @@ import { TsaltError } from '../../protocol/error.ts';
 import type { RunEvent } from '../../protocol/event.ts';
 import type { CheckedHost } from '../../roster/roster.ts';
 import { type Finding, Findings, findingOfError } from '../findings.ts';
-import { type CompileCache, checkHostStates, type HostCheck } from './check-host.ts';
+import { CompileCache, checkHostStates, type HostCheck } from './check-host.ts';
 import { OfflinePeer, type RecordedAnswer } from './offline-peer.ts';
 import { anyHost, type CheckSubject, type GrainsChoice, subjectsOf } from './subjects.ts';
 
@@ -60,7 +60,7 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
   const all = request.hosts.length === 0 ? [anyHost('host')] : hosts;
   if (all.length === 0 && faulty.size === 0) throw noHost(request);
   const { subjects, unknown } = subjectsOf(all, check.grains, request.config);
-  const cache: CompileCache = new Map();
+  const cache = new CompileCache();
   const settings = { sls, isStrict: request.options.strict };
   let count = 0;
   for (const subject of subjects) {
@@ -78,7 +78,12 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
       attempt.greet(grains, peer);
       if (isTarget && !(await isTarget(attempt))) continue;
       count += 1;
-      const checked = await checkHostStates(attempt, peer, settings, cache);
+      const checked = await checkHostStates(
+        attempt,
+        peer,
+        { ...settings, profile: subject.profile },
+        cache,
+      );
       for (const finding of checked.findings) findings.add(finding, label);
       for (const finding of inspect?.(checked, subject) ?? []) findings.add(finding, label);
     } catch (error) {

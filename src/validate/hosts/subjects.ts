@@ -25,6 +25,8 @@ export type CheckSubject = {
   readonly grains: PlainDict;
   /** Its name in findings: the ID, with the profile if it is checked with several. */
   readonly label: string;
+  /** The same for hosts that differ by their names only. */
+  readonly profile?: string;
 };
 
 export type Subjects = {
@@ -57,12 +59,18 @@ export const subjectsOf = (
       const isAny = choice.kind === 'any';
       const subjects = known.flatMap(({ host, grains }) => {
         const used = grains ?? (isAny ? profileGrains(defaultProfile, host.id) : undefined);
-        return used === undefined ? [] : [{ host, grains: used, label: host.id }];
+        if (used === undefined) return [];
+        const subject = { host, grains: used, label: host.id };
+        if (grains) return [subject];
+        return [{ ...subject, profile: profileOf(defaultProfile, host) }];
       });
       return { subjects, unknown: unknown.map(({ host }) => host.id) };
     }
   }
 };
+
+const profileOf = (name: string, { grains = {}, minion_opts }: Host): string =>
+  JSON.stringify([name, grains, minion_opts]);
 
 type Profiles = ReadonlyMap<string, (id: string) => PlainDict>;
 
@@ -71,6 +79,7 @@ const withProfiles = (hosts: readonly Host[], profiles: Profiles): Subjects => (
     [...profiles].map(([name, grains]) => ({
       host,
       grains: grains(host.id),
+      profile: profileOf(name, host),
       label: profiles.size === 1 ? host.id : `${host.id} (${name})`,
     })),
   ),
