@@ -61,24 +61,35 @@ const dispatch = async (typed: Given, argv: readonly string[], env: Env): Promis
 const isHelp = ({ options }: Given): boolean =>
   options.help === true || options.version === true || options['versions-report'] === true;
 
+/** The ids of the target of `-H`; undefined for all hosts. */
+const listedIds = async (opened: Opened): Promise<ReadonlySet<string> | undefined> => {
+  const [target = '*'] = opened.given.words;
+  if (target === '*') return undefined;
+  const { certainties, targetRequest } = await import('./list-targets.ts');
+  const found = await certainties(await targetRequest(target, opened), false);
+  return new Set([...found.keys()].map(({ id }) => id));
+};
+
 const listHosts = async (opened: Opened): Promise<number> => {
   const { hostsText } = await import('./hosts.ts');
-  return printText(await hostsText(opened));
+  return printText(await hostsText(opened, await listedIds(opened)));
 };
 
 const runCall = async (opened: Opened): Promise<number> => {
   const { given, config } = opened;
   const { makeRequest } = await import('./request.ts');
-  const { createAsk } = await import('./terminal.ts');
+  const { createAsk, createConfirm } = await import('./terminal.ts');
   const { openOutput } = await import('./open-output.ts');
   const stop = new AbortController();
   const output = await openOutput({ given, config });
   const { release, began } = onInterrupt(stop);
   const codes = new Set<number>();
   try {
+    const confirm = createConfirm(process, output.pause);
     const request = await makeRequest({
       ...opened,
-      ask: createAsk({ stdin: process.stdin, stderr: process.stderr }, output.pause),
+      ask: createAsk(process, output.pause),
+      ...(confirm ? { confirm } : {}),
     });
     if (given.options.verbose === true)
       process.stderr.write(`Executing job with jid ${request.options.jid}\n`);

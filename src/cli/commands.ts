@@ -47,6 +47,11 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
     runEarly: async (words, given, env) =>
       (await import('./completion/completion.ts')).completion(words, given, env, commands),
   },
+  hosts: {
+    usage: 'hosts [EXPRESSION]',
+    summary: 'list the hosts that a target means; -v with their addresses',
+    run: async (words, opened) => (await import('./list-targets.ts')).listTargets(words, opened),
+  },
   'module new': {
     usage: 'module new KIND NAME',
     summary: 'write a module of your own and its test',

@@ -35,16 +35,30 @@ export const options = {
   ipcidr: flag(target, 'Target is an address or a network', 'S'),
   compound: flag(target, "Target combines the above, like 'G@os:Debian and web*'", 'C'),
   delimiter: text(target, "Between the keys of a nested grain or pillar (default ':')"),
-  hosts: flag(target, 'List the hosts of the roster and run nothing', 'H'),
+  exclude: text(target, 'Leave out the hosts of this compound expression'),
+  limit: text(target, 'Of the target, only hosts of this compound expression, or those in @FILE'),
+  hosts: flag(target, 'List the hosts of the roster, or of a target, and run nothing', 'H'),
+  'ask-hosts': flag(target, 'hosts: ask the hosts whose grains or pillar decide'),
 
   raw: { ...flag(run, 'Run the arguments as a shell command', 'r'), alias: ['r', 'raw-shell'] },
   'dry-run': flag(run, 'Change nothing: test=True; refused where there is no test mode'),
   'max-procs': text(run, 'How many hosts at the same time (default 25)'),
   batch: {
-    ...text(run, 'Finish this many hosts (or N%) before the next', 'b'),
+    ...text(run, 'Finish this many hosts (or N%) before the next; 1,5,20% begins with fewer', 'b'),
     alias: ['b', 'batch-size'],
   },
+  'batch-mode': {
+    ...text(run, 'lockstep (default): batch after batch; sliding: host after host'),
+    choices: ['lockstep', 'sliding'],
+  },
   'batch-wait': text(run, 'Seconds to wait between batches'),
+  'batch-check': text(run, "A function that must succeed on each batch: 'FUNCTION ARGUMENTS'"),
+  'batch-ask': flag(run, 'Ask before each further batch'),
+  'max-fail': text(run, 'Start no further host once so many have failed (N or N%)'),
+  order: {
+    ...text(run, 'How hosts follow one another'),
+    choices: ['roster', 'alphabetical', 'reverse', 'random'],
+  },
   failhard: flag(run, 'Give no work to further hosts once one has failed; those under way finish'),
   strict: flag(run, 'Refuse state arguments that would be ignored'),
   guard: text(

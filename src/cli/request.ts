@@ -1,4 +1,4 @@
-import type { Batch, FleetRunOptions, Request } from '../config/request.ts';
+import type { FleetRunOptions, Request } from '../config/request.ts';
 import { nearest } from '../data/nearest.ts';
 import type { Data } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
@@ -7,6 +7,8 @@ import { adHocHost, type Roster } from '../roster/load.ts';
 import type { CheckedHost } from '../roster/roster.ts';
 import { SecretStore } from '../roster/secrets.ts';
 import { type CommandLineCall, callOf } from './call.ts';
+import { badValue, numberOf } from './number-option.ts';
+import { rolloutOptions } from './rollout-options.ts';
 import {
   defaultsOf,
   type Invocation,
@@ -34,7 +36,7 @@ export const requestOf = async (
   invocation: Invocation,
   call: CommandLineCall,
 ): Promise<Request> => {
-  const { given, env, ask, sdb } = invocation;
+  const { given, env, ask, confirm, sdb } = invocation;
   const { options } = given;
   const type = targetType(options);
   const roster = await readRosters(invocation);
@@ -45,6 +47,8 @@ export const requestOf = async (
   const extra = await hostBesideRoster(call.target, type, roster, invocation);
   // The target that says itself where to go is meant, not its namesake of the roster.
   const others = roster.hosts.filter(({ host }) => host.id !== extra?.host.id);
+  if (options['batch-ask'] === true && !confirm)
+    throw new TsaltError('usage-batch', '--batch-ask needs a terminal to ask at.');
   const checked = extra === undefined ? roster.hosts : [...others, extra];
   const store = new SecretStore({ env, ask, sdb: uri => sdb.get(uri) });
   const byId = new Map(checked.map(one => [one.host.id, one]));
@@ -65,6 +69,7 @@ export const requestOf = async (
       return store.fill(host, secrets);
     },
     ask,
+    ...(confirm ? { confirm } : {}),
     options: runOptions(invocation, call),
   };
 };
@@ -100,14 +105,11 @@ const runOptions = (
   { fun, kwargs }: CommandLineCall,
 ): FleetRunOptions => {
   const { options } = given;
-  const batch = batchOf(textOf(options.batch));
-  const wait = numberOf('batch-wait', options['batch-wait'], 0);
   const timeout = numberOf('timeout', options.timeout, 0);
   const isState = fun.startsWith('state.');
   return {
     maxProcs: wholeOf('max-procs', options['max-procs']) ?? config.ssh_max_procs,
-    ...(batch === undefined ? {} : { batch }),
-    ...(wait === undefined ? {} : { batchWait: wait }),
+    ...rolloutOptions(given),
     ...(timeout === undefined ? {} : { timeout }),
     ...guardOf(given, config, fun),
     failhard: options.failhard === true,
@@ -151,31 +153,11 @@ const isGiven = (value: Data | undefined): boolean => value !== undefined && val
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined;
 
-const badValue = (name: string, value: string, expected: string): TsaltError =>
-  new TsaltError('usage-value', `The value of --${name} must be ${expected}, not '${value}'.`);
-
-const numberOf = (name: string, value: unknown, least: number): number | undefined => {
-  const text = textOf(value);
-  if (text === undefined) return undefined;
-  const number = Number(text);
-  if (text.trim() !== '' && Number.isFinite(number) && number > least) return number;
-  throw badValue(name, text, 'a number of seconds above 0');
-};
-
 const wholeOf = (name: string, value: unknown): number | undefined => {
   const text = textOf(value);
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
   throw badValue(name, text, 'a whole number above 0');
-};
-
-const batchOf = (text: string | undefined): Batch | undefined => {
-  if (text === undefined) return undefined;
-  const [, digits, percent] = /^(\d{1,6})(%?)$/.exec(text) ?? [];
-  const number = Number(digits);
-  if (digits === undefined || number < 1 || (percent === '%' && number > 100))
-    throw badValue('batch', text, 'a number of hosts or a percentage like 25%');
-  return percent === '%' ? { percent: number } : { count: number };
 };
 
 const jidOf = (text: string | undefined): string => {

@@ -20,6 +20,8 @@ export type Invocation = {
   readonly sdb: Sdb;
   readonly env: Env;
   readonly ask: (question: PromptQuestion) => Promise<Secret>;
+  /** Asks a question that is answered by yes or no; absent where nobody can answer. */
+  readonly confirm?: (question: string) => Promise<boolean>;
   /** The hosts, instead of those of any roster. */
   readonly entries?: readonly Entry[];
   /** Where paths of the options start. Absent: the working folder of the process. */

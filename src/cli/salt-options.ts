@@ -20,7 +20,6 @@ const instead: Readonly<Record<string, string>> = {
   test: 'Use test=True after the function, or --dry-run.',
   check: 'Use test=True after the function, or --dry-run.',
   V: 'Use --version or --versions-report.',
-  limit: 'The target chooses hosts; -b runs them in batches.',
   'hard-crash': 'Set TSALT_DEBUG=1 to see where tsalt-ssh itself broke.',
 };
 

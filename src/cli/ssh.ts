@@ -23,16 +23,16 @@ export const sshCommand = async (words: readonly string[], opened: Opened): Prom
     given: { ...opened.given, words: [target, 'test.ping'] },
     ask: createAsk(process, async () => () => undefined),
   });
-  const { hosts, isTarget } = pickTargets(request);
+  const { hosts, undecided } = pickTargets(request);
   const [host, ...others] = hosts;
   if (host === undefined) throw noTarget(request);
-  if (others.length > 0 || isTarget !== undefined)
+  if (others.length > 0 || undecided.size > 0)
     throw new TsaltError(
       'usage-target',
       `'${target}' may mean several hosts; ssh logs in to one.`,
       {
         hint:
-          isTarget === undefined
+          undecided.size === 0
             ? `It matches ${hosts
                 .slice(0, 8)
                 .map(({ id }) => id)

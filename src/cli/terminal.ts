@@ -32,6 +32,35 @@ export const createAsk = (
   };
 };
 
+/**
+ * Asks questions that are answered by yes or no, at the terminal.
+ *
+ * @returns undefined if there is no terminal
+ */
+export const createConfirm = (
+  { stdin, stderr }: Terminal,
+  pause: () => Promise<() => void>,
+): ((question: string) => Promise<boolean>) | undefined => {
+  if (stdin.isTTY !== true) return undefined;
+  return async question => {
+    const resume = await pause();
+    const { createInterface } = await import('node:readline/promises');
+    const lines = createInterface({ input: stdin, output: stderr });
+    // The interface takes Ctrl-C for itself.
+    lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    try {
+      const answer = await Promise.race([
+        lines.question(`${harmlessPrompt(question)} [y/N] `),
+        new Promise<string>(resolve => lines.once('close', () => resolve(''))),
+      ]);
+      return /^\s*y(es)?\s*$/i.test(answer);
+    } finally {
+      lines.close();
+      resume();
+    }
+  };
+};
+
 const names = {
   password: 'a password',
   'sudo-password': 'a sudo password',

@@ -52,6 +52,8 @@ export type Request = {
   readonly prepareHost: (host: Host) => Promise<Host>;
   /** Asks the person at the terminal. Throws `TsaltError('no-terminal')` where there is none. */
   readonly ask: (question: PromptQuestion) => Promise<Secret>;
+  /** Asks a question that is answered by yes or no; absent where nobody can answer. */
+  readonly confirm?: (question: string) => Promise<boolean>;
   readonly options: FleetRunOptions;
 };
 
@@ -64,8 +66,26 @@ export type RosterPlaces = {
 
 export type FleetRunOptions = {
   readonly maxProcs: number;
-  readonly batch?: Batch;
+  /** Sizes of the first batches; the last one repeats. */
+  readonly batch?: readonly BatchSize[];
+  /** `lockstep`, the default, waits for a whole batch. */
+  readonly batchMode?: 'lockstep' | 'sliding';
+  /** Seconds between two batches, or before the place of a host is taken. */
   readonly batchWait?: number;
+  /** A function that must succeed on the hosts of a batch before the next one begins. */
+  readonly batchCheck?: {
+    readonly fun: string;
+    readonly args: readonly Data[];
+    readonly kwargs: Dict;
+  };
+  /** Ask before each batch but the first. */
+  readonly batchAsk?: boolean;
+  /** No further host begins when so many have failed. */
+  readonly maxFail?: BatchSize;
+  readonly order?: HostOrder;
+  readonly limit?: Limit;
+  /** A compound expression: hosts that are left out. */
+  readonly exclude?: string;
   /** Stop giving work to further hosts after the first that failed. */
   readonly failhard: boolean;
   /** Refuse state arguments that would be ignored (`--strict`). */
@@ -94,4 +114,11 @@ export type FleetRunOptions = {
   readonly jid: string;
 };
 
-export type Batch = { readonly count: number } | { readonly percent: number };
+/** A number of hosts, or a part of all. */
+export type BatchSize = { readonly count: number } | { readonly percent: number };
+
+/** `--limit`: a compound expression, or the ids of a file. */
+export type Limit = { readonly expression: string } | { readonly ids: readonly string[] };
+
+/** `--order`: how hosts follow one another. Without it, a list runs in its own order. */
+export type HostOrder = 'roster' | 'random' | 'reverse' | 'alphabetical';

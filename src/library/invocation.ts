@@ -21,7 +21,7 @@ export const openInvocation = async (
   own: readonly string[] = [],
 ): Promise<Invocation> => {
   checkNames(given, own);
-  const { config, roster, env = process.env, ask } = given;
+  const { config, roster, env = process.env, ask, confirm } = given;
   const cwd = resolve(given.cwd ?? '.');
   const project = await openProject({
     cwd,
@@ -35,6 +35,7 @@ export const openInvocation = async (
     env,
     cwd,
     ask: question => answer(question, ask),
+    ...(confirm ? { confirm: async question => confirm(question) } : {}),
     ...(typeof roster === 'object' ? { entries: entriesOf(roster, cwd) } : {}),
   };
 };
@@ -69,14 +70,21 @@ const entriesOf = (roster: object, cwd: string): Entry[] =>
     file: resolve(cwd, 'the option roster'),
   }));
 
-const projectNames = ['config', 'roster', 'cwd', 'env', 'ask'];
+const projectNames = ['config', 'roster', 'cwd', 'env', 'ask', 'confirm'];
 const targetNames = ['target', 'targetType', 'delimiter'];
 
 /** Settings of a run by the option of the command line that they are. */
 const settings = {
   maxProcs: 'max-procs',
   batch: 'batch',
+  batchMode: 'batch-mode',
   batchWait: 'batch-wait',
+  batchCheck: 'batch-check',
+  batchAsk: 'batch-ask',
+  maxFail: 'max-fail',
+  order: 'order',
+  limit: 'limit',
+  exclude: 'exclude',
   failhard: 'failhard',
   strict: 'strict',
   timeout: 'timeout',

@@ -22,6 +22,8 @@ export type ProjectOptions = {
    * Absent: such a host fails with the code `no-terminal`.
    */
   readonly ask?: (question: PromptQuestion) => string | Promise<string>;
+  /** Answers the question of `batchAsk`. */
+  readonly confirm?: (question: string) => boolean | Promise<boolean>;
 };
 
 /** Keys of a roster entry: `host`, `user`, `port`, `priv`, `sudo`, `minion_opts` … */
@@ -33,10 +35,23 @@ export type RunFlags = {
   readonly test?: boolean;
   /** How many hosts at the same time. Default: `ssh_max_procs`, 25. */
   readonly maxProcs?: number;
-  /** Finish this many hosts before the next. */
-  readonly batch?: number | `${number}%`;
+  /** Finish this many hosts before the next: `5`, `'20%'`, or `'1,5,20%'` to begin with fewer. */
+  readonly batch?: number | string;
+  /** `sliding`: host after host instead of batch after batch. */
+  readonly batchMode?: 'lockstep' | 'sliding';
   /** Seconds between batches. */
   readonly batchWait?: number;
+  /** A function that must succeed on the hosts of a batch: `'service.status nginx'`. */
+  readonly batchCheck?: string;
+  /** Ask by `confirm` before each further batch. */
+  readonly batchAsk?: boolean;
+  /** Start no further host when so many have failed: `2` or `'10%'`. */
+  readonly maxFail?: number | string;
+  readonly order?: 'roster' | 'alphabetical' | 'reverse' | 'random';
+  /** Only hosts of the target that match this compound expression, or that `@FILE` lists. */
+  readonly limit?: string;
+  /** Leave out the hosts of this compound expression. */
+  readonly exclude?: string;
   /** Start no further host once one has failed. */
   readonly failhard?: boolean;
   /** Refuse state arguments that would be ignored. */

@@ -77,5 +77,7 @@ const taskOf = (row: () => Row, ended: AbortSignal): ListrTask => ({
       const timer = setInterval(refresh, refreshEvery);
       ended.addEventListener('abort', () => finish(false), { once: true });
       refresh();
+      // The list may be closed before its tasks begin.
+      if (ended.aborted) finish(false);
     }),
 });

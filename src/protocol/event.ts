@@ -59,6 +59,8 @@ export type RunEvent =
       readonly trace?: readonly string[];
     }
   | { readonly type: 'host'; readonly result: HostResult }
+  /** Hosts that the run left out: too many had failed, or a batch was not followed by the next. */
+  | { readonly type: 'not-started'; readonly hosts: readonly string[]; readonly reason: string }
   | { readonly type: 'end' };
 
 export type Phase =

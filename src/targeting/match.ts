@@ -71,6 +71,85 @@ export const matches = (
   return matchers[type](expression, subject, options.delimiter ?? ':');
 };
 
+/** The facts about a host that are known before it is asked. */
+export type PartlyKnown = {
+  readonly id: string;
+  /** Top-level grains whose values are certain: they override what the host collects. */
+  readonly grains: Dict;
+  /** All grains are there: those that are missing do not exist. */
+  readonly isComplete?: boolean;
+  readonly nodegroups: Nodegroups;
+};
+
+/**
+ * Whether this expression names this host, as far as that is certain without asking it: ids, lists,
+ * regular expressions, nodegroups, and grains that are known. In compounds, one term may decide.
+ *
+ * @returns undefined where grains or pillar of the host decide
+ * @throws TsaltError `unknown-matcher`, `bad-regex`
+ */
+export const decideTarget = (
+  expression: Data,
+  type: string,
+  known: PartlyKnown,
+  { delimiter = ':' }: MatchOptions = {},
+): boolean | undefined => {
+  if (!isMatchType(type)) throw unknownMatcher(type);
+  if (type === 'compound' || type === 'nodegroup') {
+    if (type === 'nodegroup' && !Object.hasOwn(known.nodegroups, pyStr(expression))) return false;
+    const parsed = parsedCompound(expression, type, known.nodegroups);
+    if ('wrong' in parsed || !termsOf(parsed).every(term => engineType(term) !== undefined))
+      return false;
+    return decideExpression(parsed.expression, known);
+  }
+  if (!isCertain(pyStr(expression), type, known, delimiter)) return undefined;
+  return matchers[type](expression, { ...known, pillar: new Map() }, delimiter);
+};
+
+const isCertain = (
+  text: string,
+  type: MatchType,
+  { grains: known, isComplete = false }: PartlyKnown,
+  delimiter: string,
+): boolean => {
+  if (type === 'grain' || type === 'grain_pcre')
+    return isComplete || known.has(text.split(delimiter)[0] ?? '');
+  if (type === 'ipcidr') return isComplete || (known.has('ipv4') && known.has('ipv6'));
+  return !type.startsWith('pillar');
+};
+
+/** Kleene's logic: one false term decides an `and`, one true term an `or`. */
+const decideExpression = (
+  expression: CompoundExpression,
+  known: PartlyKnown,
+): boolean | undefined => {
+  switch (expression.kind) {
+    case 'not': {
+      const inner = decideExpression(expression.of, known);
+      return inner === undefined ? undefined : !inner;
+    }
+    case 'and':
+      return decideAll(expression.all, known, false);
+    case 'or':
+      return decideAll(expression.all, known, true);
+    case 'term': {
+      const { term } = expression;
+      const type = engineType(term);
+      return type === undefined ? false : decideTarget(term.pattern, type, known, term);
+    }
+  }
+};
+
+const decideAll = (
+  all: readonly CompoundExpression[],
+  known: PartlyKnown,
+  decisive: boolean,
+): boolean | undefined => {
+  const decided = all.map(one => decideExpression(one, known));
+  if (decided.includes(decisive)) return decisive;
+  return decided.includes(undefined) ? undefined : !decisive;
+};
+
 /** The data of a host that an expression needs to be evaluated. */
 export const needs = (
   expression: Data,

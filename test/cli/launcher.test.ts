@@ -27,7 +27,7 @@ const install = (name: string, line = 'console.log(1);'): string => {
   const folder = join(dir, name);
   mkdirSync(folder, { recursive: true });
   copyFileSync(join(packageRoot, 'scripts/launcher.cjs'), join(folder, 'tsalt-ssh.cjs'));
-  writeFileSync(join(folder, 'main.cjs'), line);
+  writeFileSync(join(folder, 'main.cjs'), `exports.runCommandLine = () => { ${line} };`);
   return join(folder, 'tsalt-ssh.cjs');
 };
 

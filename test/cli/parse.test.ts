@@ -164,7 +164,7 @@ test('options of the run arrive, and the configuration has the defaults', async 
   ]);
   expect(made.options).toEqual({
     maxProcs: 3,
-    batch: { percent: 25 },
+    batch: [{ percent: 25 }],
     batchWait: 0.5,
     timeout: 9,
     failhard: true,

@@ -127,6 +127,6 @@ test('--failhard lets hosts under way finish and gives no work to others, which 
     ['web2', 0],
   ]);
   expect(existsSync(join(root('web2'), 'finished'))).toBe(true);
-  expect(stdout + stderr).toContain('A host failed: --failhard gave no work to web3.');
+  expect(stdout + stderr).toContain('Not started, since 1 host failed: web3.');
   expect(code).toBe(20);
 });

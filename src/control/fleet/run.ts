@@ -1,13 +1,12 @@
 import { setMaxListeners } from 'node:events';
-import pLimit from 'p-limit';
 import { buildArtifact } from '../../bundle/artifact.ts';
 import { modulePlaces } from '../../config/module-dirs.ts';
 import type { Request } from '../../config/request.ts';
 import { optionsWithoutEffect } from '../../config/without-effect.ts';
 import { brokenModules } from '../../data/signatures/module-docs.ts';
 import { FileRoots } from '../../fileserver/file-roots.ts';
-import { showError, TsaltError } from '../../protocol/error.ts';
-import type { HostResult, RunEvent } from '../../protocol/event.ts';
+import type { TsaltError } from '../../protocol/error.ts';
+import type { RunEvent } from '../../protocol/event.ts';
 import type { Host } from '../../protocol/host.ts';
 import { boundedTest } from '../../render/filters/python-regex.ts';
 import { tryRegExpsBy } from '../../targeting/python-regex.ts';
@@ -20,18 +19,14 @@ import { reportUnwritableCaches } from '../../trust/spare-cache.ts';
 import { controlFunctions } from '../../wrapper/table.ts';
 import { type OwnModules, ownModules } from '../facts/own-modules.ts';
 import type { Shared } from '../facts/shared.ts';
-import type { Gate } from '../host/host-run.ts';
 import type { KeptRuntimes } from '../host/kept-runtimes.ts';
-import { pause } from '../host/pause.ts';
-import { runHost } from '../host/run-host.ts';
-import { sudoHint } from '../host/sudo-hint.ts';
 import { transportOptions } from '../host/transport-options.ts';
 import { checkCall, checkTestMode } from '../prepare/check-call.ts';
-import { newBarrier } from './barrier.ts';
+import { runInBatches } from './batches.ts';
 import { boundGarbage } from './bound-garbage.ts';
+import { HostRuns } from './host-runs.ts';
 import { noTarget } from './no-target.ts';
 import { pickTargets, unknownNames } from './targets.ts';
-import { timeLimit } from './time-limit.ts';
 
 /**
  * Runs a request on every host that matches: at most `maxProcs` at once, in batches when
@@ -62,7 +57,8 @@ const conduct = async (
   kept: KeptRuntimes | undefined,
 ): Promise<void> => {
   tryRegExpsBy(boundedTest);
-  const { hosts, isTarget } = pickTargets(request);
+  const targets = pickTargets(request);
+  const { hosts, undecided } = targets;
   if (hosts.length === 0) throw noTarget(request);
   const shared = shareRequest(request, emit);
   for (const message of optionsWithoutEffect(request.config))
@@ -82,57 +78,16 @@ const conduct = async (
   boundGarbage(hosts.length);
   // Every host in flight listens for the end of the run.
   setMaxListeners(0, signal);
-  let answered = 0;
-  let hasFailed = false;
-  const spared: string[] = [];
-  const one = async (host: Host, gate: Gate): Promise<void> => {
-    if (signal.aborted) return;
-    if (request.options.failhard && hasFailed) return void spared.push(host.id);
-    const result = await prepareAndRun(host, gate);
-    if (!result) return;
-    answered += 1;
-    hasFailed ||= failed(result);
-    emit({ type: 'host', result });
-  };
-  const prepareAndRun = async (host: Host, gate: Gate): Promise<HostResult | undefined> => {
-    const prepared = await request.prepareHost(host).catch((error: unknown) => error);
-    if (prepared instanceof Error || !isHost(prepared)) return unprepared(host, request, prepared);
-    const limit = timeLimit(signal, request.options.timeout);
-    const result = await runHost({
-      shared,
-      transport,
-      host: prepared,
-      signal: limit.signal,
-      gate,
-      ...(kept ? { kept } : {}),
-      ...(isTarget ? { isTarget } : {}),
-    });
-    limit.release();
-    const hint = result && sudoHint(prepared, result);
-    if (hint !== undefined)
-      emit({ type: 'log', level: 'warning', host: host.id, module: 'sudo', message: hint });
-    return limit.explain(result);
-  };
+  const runs = new HostRuns({ shared, transport, targets, signal, ...(kept ? { kept } : {}) });
+  let stopped: TsaltError | undefined;
   try {
-    for (const batch of batches(hosts, request)) {
-      const limit = pLimit(Math.max(1, request.options.maxProcs));
-      const enter = newBarrier();
-      const pass = async (host: Host): Promise<void> => {
-        const gate = enter();
-        // After its result was told: what does not compile is seen before others are changed.
-        await one(host, gate).finally(gate.leave);
-      };
-      await Promise.all(batch.map(host => limit(pass, host)));
-      if (signal.aborted) break;
-      if (request.options.batchWait && !(request.options.failhard && hasFailed))
-        await pause(request.options.batchWait * 1000, signal);
-    }
-    if (spared.length > 0) emit(sparedHosts(spared));
+    stopped = await runInBatches(runs, request, { shared, signal, targets });
   } finally {
     if (!kept) transport.close();
     emit({ type: 'end' });
   }
-  if (answered === 0 && isTarget && !signal.aborted) throw noTarget(request);
+  if (stopped) throw stopped;
+  if (runs.answered === 0 && undecided.size > 0 && !signal.aborted) throw noTarget(request);
 };
 
 /** Nobody fills a mine: whoever configures one is told. */
@@ -198,42 +153,3 @@ const openOrKept = (
   kept.transport ??= open(transportOptions(request, event => kept.emit(event)));
   return kept.transport;
 };
-
-const isHost = (value: unknown): value is Host =>
-  typeof value === 'object' && value !== null && 'id' in value;
-
-const unprepared = (host: Host, request: Request, error: unknown): HostResult => ({
-  id: host.id,
-  fun: request.fun,
-  retcode: 254,
-  failure: {
-    kind: error instanceof TsaltError && isEntryFault(error) ? error.kind : 'auth',
-    code: error instanceof TsaltError ? error.code : 'secret',
-    message: showError(error),
-  },
-});
-
-/** The roster's entry is wrong, and not only a secret that it names. */
-const isEntryFault = ({ code }: TsaltError): boolean =>
-  code.startsWith('roster-') && !code.startsWith('roster-secret');
-
-const failed = ({ retcode, failure }: HostResult): boolean =>
-  retcode !== 0 || failure !== undefined;
-
-const batches = (hosts: readonly Host[], { options: { batch } }: Request): (readonly Host[])[] => {
-  if (!batch) return [hosts];
-  const size = Math.max(
-    1,
-    'count' in batch ? batch.count : Math.ceil((hosts.length * batch.percent) / 100),
-  );
-  return Array.from({ length: Math.ceil(hosts.length / size) }, (_, index) =>
-    hosts.slice(index * size, (index + 1) * size),
-  );
-};
-
-const sparedHosts = (ids: readonly string[]): RunEvent => ({
-  type: 'log',
-  level: 'warning',
-  module: 'run',
-  message: `A host failed: --failhard gave no work to ${ids.slice(0, 8).join(', ')}${ids.length > 8 ? ` and ${ids.length - 8} more` : ''}.`,
-});

@@ -1,77 +1,148 @@
-import type { Request } from '../../config/request.ts';
+import type { Request, TargetType } from '../../config/request.ts';
+import { toDict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
-import { complaint, matches, needs } from '../../targeting/match.ts';
+import type { PlainDict } from '../../protocol/plain.ts';
+import { complaint, decideTarget, matches, needs } from '../../targeting/match.ts';
+import { hostOpts } from '../facts/host-opts.ts';
 import type { HostAttempt } from '../host/attempt.ts';
 
+/** The hosts of a target, as far as they are known before any connection. */
+export type Targets = {
+  /** Hosts that match, and those that may match, in the order in which they run. */
+  readonly hosts: readonly Host[];
+  /** Hosts whose grains or pillar decide. */
+  readonly undecided: ReadonlySet<Host>;
+  /** Decides on the host's own connection, after its hello. */
+  readonly isTarget: (attempt: HostAttempt) => Promise<boolean>;
+  /** Decides by collected grains alone; undefined where the pillar decides. */
+  readonly isTargetBy: (host: Host, grains: PlainDict) => boolean | undefined;
+};
+
+/** One condition that a host must meet, or must not meet. */
+type Condition = {
+  readonly expression: string;
+  readonly type: TargetType;
+  readonly delimiter: string;
+  readonly wanted: boolean;
+};
+
 /**
- * The hosts a target means. What can be told from ids is decided now; targets that ask for
- * grains or pillar are decided on each host's own connection, after its hello.
+ * Finds the hosts that a target means, within `--limit` and without `--exclude`. Hosts that are
+ * excluded by what is known of them are not contacted.
  *
- * @throws TsaltError `target-wrong` for an expression that no host at all could match
+ * @throws TsaltError `target-wrong` for an expression that cannot match any host
  */
-export const pickTargets = (
-  request: Request,
-): { hosts: readonly Host[]; isTarget?: (attempt: HostAttempt) => Promise<boolean> } => {
-  const { target, targetType, delimiter, config } = request;
-  const subject = { nodegroups: config.nodegroups };
-  const options = { delimiter };
-  refuseWrong(request);
-  const asks = needs(target, targetType, config.nodegroups);
-  if (!asks.grains && !asks.pillar)
-    return {
-      hosts: inListed(
-        request,
-        request.hosts.filter(({ id }) =>
-          matches(
-            target,
-            targetType,
-            { ...subject, id, grains: new Map(), pillar: new Map() },
-            options,
-          ),
-        ),
-      ),
-    };
+export const pickTargets = (request: Request): Targets => {
+  const conditions = conditionsOf(request);
+  for (const condition of conditions) refuseWrong(condition, request);
+  const { nodegroups } = request.config;
+  const undecided = new Set<Host>();
+  const decided = (host: Host, collected?: PlainDict): boolean | undefined => {
+    const { grains } = hostOpts(request.config, host);
+    // Grains of roster and configuration override what the host collects.
+    const own = { ...collected, ...(grains as PlainDict), id: host.id };
+    const isComplete = collected !== undefined;
+    const known = { id: host.id, grains: toDict(own), nodegroups, isComplete };
+    const met = conditions.map(({ expression, type, delimiter, wanted }) => {
+      const answer = decideTarget(expression, type, known, { delimiter });
+      return answer === undefined ? undefined : answer === wanted;
+    });
+    if (met.includes(false)) return false;
+    return met.includes(undefined) ? undefined : true;
+  };
+  const hosts = request.hosts.filter(host => {
+    const answer = decided(host);
+    if (answer === undefined) undecided.add(host);
+    return answer !== false;
+  });
+  const asksPillar = conditions.some(
+    ({ expression, type }) => needs(expression, type, nodegroups).pillar,
+  );
   return {
-    hosts: request.hosts,
-    isTarget: async ({ facts, pillar }) =>
-      matches(
-        target,
-        targetType,
-        {
-          ...subject,
-          id: facts.host.id,
-          grains: facts.grains,
-          pillar: asks.pillar ? await pillar.get() : new Map(),
-        },
-        options,
-      ),
+    hosts: inOrder(request, hosts),
+    undecided,
+    isTargetBy: decided,
+    isTarget: async ({ facts, pillar }) => {
+      const subject = {
+        id: facts.host.id,
+        grains: facts.grains,
+        pillar: asksPillar ? await pillar.get() : new Map(),
+        nodegroups,
+      };
+      return conditions.every(
+        ({ expression, type, delimiter, wanted }) =>
+          matches(expression, type, subject, { delimiter }) === wanted,
+      );
+    },
   };
 };
 
-/** Hosts that are named one by one run in that order: with `-b 1` one after the other. */
-const inListed = ({ target, targetType }: Request, hosts: readonly Host[]): readonly Host[] => {
-  if (targetType !== 'list') return hosts;
+const conditionsOf = (request: Request): Condition[] => {
+  const { target, targetType, delimiter, options } = request;
+  const { limit, exclude } = options;
+  const more = (expression: string, type: TargetType, wanted: boolean): Condition => ({
+    expression,
+    type,
+    delimiter: ':',
+    wanted,
+  });
+  return [
+    { expression: target, type: targetType, delimiter, wanted: true },
+    ...(limit === undefined
+      ? []
+      : [
+          'ids' in limit
+            ? more(limit.ids.join(','), 'list', true)
+            : more(limit.expression, 'compound', true),
+        ]),
+    ...(exclude === undefined ? [] : [more(exclude, 'compound', false)]),
+  ];
+};
+
+/** Hosts that are named one by one run in that order, unless `--order` chooses another. */
+const inOrder = (
+  { target, targetType, options: { order } }: Request,
+  hosts: readonly Host[],
+): readonly Host[] => {
+  if (order === 'alphabetical') return hosts.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  if (order === 'reverse') return hosts.toReversed();
+  if (order === 'random') return shuffled(hosts);
+  if (targetType !== 'list' || order === 'roster') return hosts;
   const places = new Map(target.split(',').map((name, at) => [name, at]));
   return hosts.toSorted((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
 };
 
-/** A wrong regular expression says more of itself when it is used. */
-const refuseWrong = ({ target, targetType, delimiter, config }: Request): void => {
-  if (targetType === 'pcre') return;
-  const expression = /^(grain|pillar)/.test(targetType)
-    ? target.replaceAll(delimiter, ':')
-    : target;
-  const wrong = complaint(expression, targetType, config.nodegroups);
+/** Fisher and Yates's shuffle. */
+const shuffled = (hosts: readonly Host[]): readonly Host[] => {
+  const list = [...hosts];
+  for (let at = list.length - 1; at > 0; at -= 1) {
+    const other = Math.floor(Math.random() * (at + 1));
+    [list[at], list[other]] = [list[other] as Host, list[at] as Host];
+  }
+  return list;
+};
+
+/** A wrong regular expression is explained in more detail when it is used. */
+const refuseWrong = ({ expression, type, delimiter }: Condition, { config }: Request): void => {
+  if (type === 'pcre') return;
+  const text = /^(grain|pillar)/.test(type) ? expression.replaceAll(delimiter, ':') : expression;
+  const wrong = complaint(text, type, config.nodegroups);
   if (wrong !== undefined) throw new TsaltError('target-wrong', `${wrong}.`);
 };
 
 /**
- * Names of a list target that no roster has. A glob that matches less than hoped is ordinary; a
+ * Names of a list target that no roster has. A glob that matches less than expected is ordinary; a
  * host that was named and silently left out is not.
  */
-export const unknownNames = ({ target, targetType, hosts }: Request): readonly string[] => {
-  if (targetType !== 'list') return [];
+export const unknownNames = ({
+  target,
+  targetType,
+  hosts,
+  options,
+}: Request): readonly string[] => {
   const known = new Set(hosts.map(({ id }) => id));
-  return target.split(',').filter(name => !known.has(name));
+  const named = targetType === 'list' ? target.split(',') : [];
+  const limited = options.limit && 'ids' in options.limit ? options.limit.ids : [];
+  return [...new Set([...named, ...limited])].filter(name => !known.has(name));
 };

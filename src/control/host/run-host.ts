@@ -26,3 +26,19 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
     phase(run, 'done');
   }
 };
+
+/**
+ * Logs in to a host whose grains or pillar decide whether it is a target, and runs nothing there.
+ *
+ * @throws what ends a run of the host: it cannot be reached, its login is refused …
+ */
+export const decideHost = async (run: HostRun): Promise<boolean> => {
+  const session = new HostSession(run);
+  try {
+    await session.connect();
+    await session.hello();
+    return await session.isTarget();
+  } finally {
+    session.close();
+  }
+};

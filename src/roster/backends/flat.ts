@@ -5,6 +5,7 @@ import { messageOf, TsaltError } from '../../protocol/error.ts';
 import { checkTrusted } from '../../trust/check.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import type { RosterRequest } from '../load.ts';
+import { expandEntry } from '../range.ts';
 import type { BackendHosts, Entry } from '../roster.ts';
 
 /** Salt's `flat`: a file of `id: {host, user, …}` or `id: host`, rendered when it is a template. */
@@ -49,10 +50,8 @@ export const entriesOf = (data: Data, file: string): Entry[] => {
       `The roster must be a mapping of ids to hosts, not ${describeValue(data)}.`,
       { at: { file, line: 1 } },
     );
-  return [...data].map(([id, value]) => ({
-    id: String(id),
-    value,
-    file,
-    at: keyLocation(file, data, id),
-  }));
+  return [...data].flatMap(([id, value]) => {
+    const at = keyLocation(file, data, id);
+    return expandEntry(String(id), value, at).map(one => ({ ...one, file, at }));
+  });
 };

@@ -54,7 +54,7 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
       });
   const own = await shared.ownModules();
   const faulty = new Set(roster.flatMap(({ host, fault }) => (fault ? [host.id] : [])));
-  const { hosts: picked, isTarget } = pickTargets(request);
+  const { hosts: picked, undecided, isTarget } = pickTargets(request);
   const hosts = picked.filter(({ id }) => !faulty.has(id));
   // A tree without a roster can be checked as well.
   const all = request.hosts.length === 0 ? [anyHost('host')] : hosts;
@@ -76,7 +76,7 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
     try {
       attempt.learn(artifact, own);
       attempt.greet(grains, peer);
-      if (isTarget && !(await isTarget(attempt))) continue;
+      if (undecided.has(host) && !(await isTarget(attempt))) continue;
       count += 1;
       const checked = await checkHostStates(
         attempt,

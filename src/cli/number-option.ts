@@ -1,0 +1,18 @@
+import { TsaltError } from '../protocol/error.ts';
+
+/** The error for an option whose value is not what it takes. */
+export const badValue = (name: string, value: string, expected: string): TsaltError =>
+  new TsaltError('usage-value', `The value of --${name} must be ${expected}, not '${value}'.`);
+
+/**
+ * Reads an option that is a number of seconds.
+ *
+ * @throws TsaltError `usage-value` for anything but a number above `least`
+ */
+export const numberOf = (name: string, value: unknown, least: number): number | undefined => {
+  const text = typeof value === 'string' ? value : undefined;
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (text.trim() !== '' && Number.isFinite(number) && number > least) return number;
+  throw badValue(name, text, 'a number of seconds above 0');
+};

@@ -1,0 +1,200 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { packageRoot } from '../helpers/cli.ts';
+import { type Project, startProject } from '../helpers/project.ts';
+
+let project: Project;
+let down: Server;
+let connections = 0;
+
+beforeAll(async () => {
+  project = await startProject({
+    hosts: ['web1', 'web2', 'web3', 'web4'],
+    files: {
+      'states/_grains/place.ts':
+        "import { basename } from 'node:path';\nexport const place = () => ({ place: basename(process.env.HOME ?? '') });\n",
+      'states/_modules/sometimes.ts': `import { __grains__ } from 'tsalt-ssh/module';
+export const fails = (id: string) => { if (__grains__.id === id) throw new Error('it failed'); return true; };
+`,
+    },
+  });
+  down = createServer(socket => {
+    connections += 1;
+    socket.destroy();
+  });
+  await new Promise<void>(resolve => down.listen(0, '127.0.0.1', resolve));
+  const { port } = down.address() as { port: number };
+  const entries = Object.values(project.hosts).map(({ entry }, at) =>
+    entry.replace(/\}\n$/, `, role: ${at < 2 ? 'web' : 'spare'}}\n`),
+  );
+  project.roster(`${entries.join('')}db1:\n  host: 127.0.0.1\n  port: ${port}\n  user: tester\n`);
+});
+afterAll(async () => {
+  down.close();
+  await project.close();
+});
+
+/** Ids in the order of the alphabet: results come in the order in which hosts end. */
+const idsOf = (stdout: string): string[] => Object.keys(JSON.parse(stdout) as object).toSorted();
+const json = ['--out=json', '--static'];
+
+test('a host that the id rules out is not contacted, and cannot fail the run', async () => {
+  connections = 0;
+  const { code, stdout } = await project.run('-C', 'web* and G@place:web1', 'test.ping', ...json);
+  expect({ code, ids: idsOf(stdout) }).toEqual({ code: 0, ids: ['web1'] });
+  expect(connections).toBe(0);
+});
+
+test('grains of the roster decide without a connection', async () => {
+  connections = 0;
+  const { code, stdout } = await project.run('-C', 'G@role:spare and web*', 'test.ping', ...json);
+  expect({ code, ids: idsOf(stdout) }).toEqual({ code: 0, ids: ['web3', 'web4'] });
+  const grain = await project.run('-G', 'role:web', '--exclude', 'db*', 'test.ping', ...json);
+  expect(idsOf(grain.stdout)).toEqual(['web1', 'web2']);
+  expect(connections).toBe(0);
+});
+
+test('a host that may be a target and cannot be asked fails the run', async () => {
+  const { code, stderr, stdout } = await project.run('-G', 'place:web2', 'test.ping', ...json);
+  expect(code).toBe(68);
+  expect(stdout + stderr).toContain('db1');
+});
+
+test('--limit and --exclude narrow the target', async () => {
+  const { stdout } = await project.run(
+    '*',
+    '--limit',
+    'web*',
+    '--exclude',
+    'web2 or web3',
+    'test.ping',
+    ...json,
+  );
+  expect(idsOf(stdout)).toEqual(['web1', 'web4']);
+  project.write({ some: '# of the last run\nweb4\n\nweb2\n' });
+  const file = await project.run(
+    'web*',
+    '--limit',
+    `@${join(project.dir, 'some')}`,
+    'test.ping',
+    ...json,
+  );
+  expect(idsOf(file.stdout)).toEqual(['web2', 'web4']);
+  const missing = await project.run('web*', '--limit', '@nowhere', 'test.ping');
+  expect(missing).toMatchObject({ code: 64, stderr: expect.stringContaining('The file nowhere') });
+});
+
+test('hosts lists what matches, by the grains of the last run where they decide', async () => {
+  expect((await project.run('hosts', 'web* and not web2')).stdout).toBe('web1\nweb3\nweb4\n');
+  const { stdout } = await project.run('hosts', '-G', 'place:web1');
+  expect(stdout).toBe(
+    'web1  by the grains of its last run\ndb1   not known: its grains or its pillar decide (--ask-hosts asks it)\n',
+  );
+  const asked = await project.run('hosts', 'web* and G@place:web1', '--ask-hosts', '-v');
+  expect(asked.stdout).toMatch(/^web1 {2}tester@127\.0\.0\.1:\d+\n$/);
+  expect((await project.run('hosts', 'nobody')).code).toBe(67);
+  expect((await project.run('hosts', 'web* and', '-v')).code).toBe(64);
+  expect(idsOf((await project.run('-H', 'web1', '--out=json')).stdout)).toHaveLength(1);
+});
+
+test('batches count the hosts that match', async () => {
+  const begun = Date.now();
+  const { code, stdout } = await project.run(
+    '-C',
+    'web* and G@place:web[34]',
+    '-b',
+    '1',
+    '--batch-wait',
+    '2',
+    'test.ping',
+    ...json,
+  );
+  expect({ code, ids: idsOf(stdout) }).toEqual({ code: 0, ids: ['web3', 'web4'] });
+  // One wait, not three.
+  expect(Date.now() - begun).toBeLessThan(6000);
+});
+
+test('--max-fail starts nothing else, and names what was not started', async () => {
+  const { code, stderr, stdout } = await project.run(
+    'web*',
+    '-b',
+    '1',
+    '--order',
+    'reverse',
+    '--max-fail',
+    '1',
+    'sometimes.fails',
+    'web3',
+    '--out=ndjson',
+  );
+  expect(code).toBe(20);
+  const events = stdout
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line) as { type: string });
+  expect(events.find(({ type }) => type === 'not-started')).toMatchObject({
+    hosts: ['web2', 'web1'],
+    reason: '1 host failed',
+  });
+  expect(stderr + stdout).toContain('Not started, since 1 host failed: web2, web1.');
+});
+
+test('--batch-check stops the rollout where it fails', async () => {
+  const check = (id: string) =>
+    project.run(
+      'web*',
+      '-b',
+      '2,1',
+      '--batch-check',
+      `sometimes.fails ${id}`,
+      'test.ping',
+      ...json,
+    );
+  const failed = await check('web2');
+  expect(failed.code).toBe(20);
+  expect(failed.stderr).toContain('The batch check sometimes.fails failed on web2.');
+  expect(idsOf(failed.stdout)).toEqual(['web1', 'web2']);
+  expect((await check('nobody')).code).toBe(0);
+});
+
+test.each([
+  [['-b', '1', '--batch-ask'], '--batch-ask needs a terminal'],
+  [['--batch-check', 'test.ping'], '--batch-check needs batches'],
+  [['-b', '1,x'], 'must be a number of hosts or a percentage'],
+  [['-b', '0'], 'must be a number of hosts or a percentage'],
+  [['-b', '2', '--batch-mode', 'sliding', '--batch-check', 'test.ping'], 'not separate'],
+  [['-b', '2', '--batch-check', 'ping'], 'a function and its arguments'],
+  [['--max-fail', '101%'], 'must be a number of hosts or a percentage'],
+  [['--order', 'size'], "has no value 'size'"],
+])('%j is refused before any connection', async (options, message) => {
+  connections = 0;
+  const { code, stderr } = await project.run('*', ...options, 'test.ping');
+  expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining(message) });
+  expect(connections).toBe(0);
+});
+
+test('--batch-ask goes on after yes only', async () => {
+  const words = [
+    process.execPath,
+    join(packageRoot, 'dist/tsalt-ssh.cjs'),
+    ...['-c', project.dir, 'web*', '-b', '1', '--batch-ask', 'test.ping'],
+  ];
+  const line = words.map(word => `'${word}'`).join(' ');
+  const child = spawn('script', ['-qefc', line, '/dev/null'], {
+    env: { PATH: process.env.PATH, HOME: join(project.dir, 'home'), TERM: 'xterm' },
+  });
+  let text = '';
+  const answers = ['y\n', 'n\n'];
+  child.stdout.on('data', (chunk: Buffer) => {
+    text += chunk;
+    // Input before a question does not answer it.
+    if (text.split('Go on? [y/N]').length - 1 === 3 - answers.length)
+      child.stdin.write(answers.shift() ?? '');
+  });
+  await once(child, 'exit');
+  expect(text).toContain('The next batch is web2. Go on?');
+  expect(text).toContain('Not started, since the answer was no: web3, web4.');
+});
