@@ -1,6 +1,6 @@
 import { TsaltError } from '../protocol/error.ts';
 import type { RunEvent } from '../protocol/event.ts';
-import { namedCommand, type Opened } from './commands.ts';
+import { misspeltCommand, namedCommand, type Opened } from './commands.ts';
 import { exitCode, exitCodeOfError, exitCodeOfHost, gravest } from './exit-code.ts';
 import type { Given } from './parse.ts';
 import { printText, withOutputErrors } from './print-text.ts';
@@ -44,6 +44,8 @@ const dispatch = async (typed: Given, argv: readonly string[], env: Env): Promis
     return printText(isVersion ? versionText() : versionsReport());
   }
   const named = namedCommand(given);
+  const slip = named === undefined ? misspeltCommand(given) : undefined;
+  if (slip !== undefined) throw slip;
   const { loadConfig } = await import('../config/load.ts');
   const { asUsage } = await import('./usage.ts');
   const path = typeof options.config === 'string' ? { path: options.config } : {};

@@ -1,4 +1,6 @@
 import type { Config } from '../config/config.ts';
+import { nearest } from '../data/nearest.ts';
+import { TsaltError } from '../protocol/error.ts';
 import type { Sdb } from '../sdb/sdb.ts';
 import { isFunctionName } from './function-name.ts';
 import type { Given } from './parse.ts';
@@ -122,6 +124,24 @@ export const namedCommand = ({
       return { command, words: words.slice(own.length) };
   }
   return undefined;
+};
+
+/**
+ * Recognises a command that is misspelt, as in `doctr web1`. A call on hosts has a function as its
+ * second word, or `-r`.
+ */
+export const misspeltCommand = ({ options, words }: Given): TsaltError | undefined => {
+  const [first = '', ...rest] = words;
+  const isCall = options.raw === true || options.local === true || isFunctionName(first);
+  if (isCall || rest.some(isFunctionName)) return undefined;
+  const known = [...new Set(Object.keys(commands).map(name => name.split(' ')[0] ?? ''))];
+  const meant = nearest(first, known);
+  if (meant === undefined || meant === first) return undefined;
+  return new TsaltError(
+    'usage-words',
+    `'${first}' is not a command, and as a target it needs a function.`,
+    { hint: `Did you mean: tsalt-ssh ${[meant, ...rest].join(' ')}` },
+  );
 };
 
 const targetOptions = [

@@ -40,7 +40,27 @@ test('a folder without a roster is named, with the names that were looked for', 
   expect(stderr).toContain(`The roster ${join(empty, 'roster.yaml')} has no hosts.`);
 });
 
+test('a folder inside of a project is reported with the folder of the project', async () => {
+  const { stderr, code } = await tsalt(['web1', 'test.ping'], {
+    cwd: join(project.dir, 'states'),
+    env: {},
+  });
+  expect(stderr).toContain(`${project.dir} is a project: cd ${project.dir}, or give -c ..\n`);
+  expect(stderr).toContain('tsalt-ssh init writes a small project.');
+  expect(code).toBe(67);
+});
+
+test('a state function that is misspelt is reported without an SLS in state.single', async () => {
+  const { text } = await refused('web1', 'state.single', 'pkg.instaled', 'name=x');
+  expect(text).toContain("(did you mean 'pkg.installed'?), in ID 'x'");
+  expect(text).not.toContain('undefined');
+});
+
 test.each([
+  [['doctr', 'web1'], 'Did you mean: tsalt-ssh doctor web1\n'],
+  [['completions', 'bash'], 'Did you mean: tsalt-ssh completion bash\n'],
+  [['inti'], 'Did you mean: tsalt-ssh init\n'],
+  [['sssh', 'web1', 'uptime'], 'Did you mean: tsalt-ssh ssh web1 uptime\n'],
   [['state.apply', 'web*'], "The target comes first: tsalt-ssh 'web*' state.apply\n"],
   [['state.apply', 'web1', 'test=True'], "tsalt-ssh 'web1' state.apply test=True\n"],
   [['state.apply'], "For example: tsalt-ssh '*' state.apply\n"],

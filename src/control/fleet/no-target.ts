@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import type { Request } from '../../config/request.ts';
 import { nearest } from '../../data/nearest.ts';
 import { fnmatch } from '../../data/python/glob.ts';
@@ -10,7 +11,7 @@ export const noTarget = (request: Request): TsaltError => {
   if (hosts.length === 0 && rosters?.sources.length === 0)
     return new TsaltError('no-target', `There is no roster in ${rosters.folder}.`, {
       kind: 'no-target',
-      hint: 'Looked for roster.yaml, roster.yml and roster. Write one there, name a file with --roster-file or another folder with -c; user@host and @local need no roster.',
+      hint: [projectAbove(rosters.folder), lookedFor].filter(hint => hint !== undefined).join('\n'),
     });
   const hints = [slip(request), known(request)].filter(hint => hint !== undefined);
   return new TsaltError(
@@ -19,6 +20,25 @@ export const noTarget = (request: Request): TsaltError => {
     { kind: 'no-target', hint: hints.join('\n') },
   );
 };
+
+const lookedFor =
+  'Looked for roster.yaml, roster.yml and roster. Write one there, name a file with --roster-file or another folder with -c; user@host and @local need no roster. tsalt-ssh init writes a small project.';
+
+/** The folder of a project in which the current one lies: what was probably meant. */
+const projectAbove = (folder: string): string | undefined => {
+  for (let below = folder; dirname(below) !== below; below = dirname(below)) {
+    const above = dirname(below);
+    const isProject = ['roster.yaml', 'roster.yml', 'tsalt.yaml'].some(name =>
+      existsSync(join(above, name)),
+    );
+    if (isProject)
+      return `${above} is a project: cd ${posixQuoted(above)}, or give -c ${posixQuoted(relative(process.cwd(), above) || '.')}`;
+  }
+  return undefined;
+};
+
+const posixQuoted = (text: string): string =>
+  /^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 const known = ({ hosts, rosters }: Request): string => {
   if (hosts.length === 0) return `The roster ${rosters?.sources.join(', ') ?? ''} has no hosts.`;

@@ -218,6 +218,8 @@ const excerptIn = (fault: ChunkFault): string | undefined => {
 
 const placeOf = (fault: ChunkFault): string => {
   const at = faultPlace(fault);
-  const where = `in SLS '${fault.chunk.__sls__}', ID '${fault.chunk.__id__}'`;
+  const { __sls__, __id__ } = fault.chunk;
+  // `state.single` has no SLS.
+  const where = `${__sls__ === undefined ? 'in' : `in SLS '${__sls__}',`} ID '${__id__}'`;
   return at ? `${where} (${showPlace(at)})` : where;
 };
