@@ -152,6 +152,7 @@ export const options = {
   cached: flag(checks, 'Check only hosts whose grains an earlier run has kept'),
   lint: flag(checks, 'validate: apply the rules of lint as well'),
   fix: flag(checks, 'Correct findings of lint that can be corrected safely'),
+  watch: flag(checks, 'Check again after each change of a file'),
   answers: text(checks, 'File with results of functions that templates call on hosts'),
 
   version: flag('Information:', 'Show the version'),

@@ -1,19 +1,22 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request } from '../config/request.ts';
-import { messageOf, TsaltError } from '../protocol/error.ts';
+import { messageOf, showError, TsaltError } from '../protocol/error.ts';
 import type { Roster } from '../roster/load.ts';
 import { Findings, findingOfError } from '../validate/findings.ts';
+import { CompileCache } from '../validate/hosts/check-host.ts';
 import { type CheckedProject, checkProject } from '../validate/hosts/check-project.ts';
 import { type GrainsChoice, readAnswers } from '../validate/hosts/subjects.ts';
 import { Linter } from '../validate/lint/lint.ts';
 import { lintRules } from '../validate/lint/rules.ts';
 import { type CheckReport, reportFormat } from '../validate/report.ts';
+import type { WatchedPlaces } from '../validate/watch.ts';
 import type { Opened } from './commands.ts';
 import { exitCode } from './exit-code.ts';
 import { printText } from './print-text.ts';
 import { readRosters, rosterPlaces } from './rosters.ts';
 import { targetType } from './target.ts';
+import { asUsage } from './usage.ts';
 import { versionText } from './version.ts';
 
 /**
@@ -46,6 +49,73 @@ type Kind = 'validate' | 'validate with lint' | 'lint';
 const check = async (words: readonly string[], opened: Opened, kind: Kind): Promise<number> => {
   const { options } = opened.given;
   const format = reportFormat(textOf(options.out) ?? 'text');
+  if (options.watch === true) return watch(words, opened, kind);
+  const report = await makeReport(words, opened, kind);
+  const grave = kind === 'lint' ? ['error', 'warning'] : ['error'];
+  const isFailed = report.findings.some(({ severity }) => grave.includes(severity));
+  const code = isFailed ? exitCode.render : exitCode.ok;
+  const file = textOf(options['out-file']);
+  if (file === undefined) return printText(format(report), code);
+  writeReport(file, format(report), options['out-file-append'] === true);
+  return code;
+};
+
+/** Checks again after each change of a file, until it is interrupted. */
+const watch = async (words: readonly string[], given: Opened, kind: Kind): Promise<number> => {
+  const { options } = given.given;
+  for (const name of ['fix', 'out-file'] as const)
+    if (options[name] !== undefined && options[name] !== false)
+      throw new TsaltError('usage-value', `--watch and --${name} exclude each other.`);
+  const format = reportFormat(textOf(options.out) ?? 'text');
+  const { watchProject } = await import('../validate/watch.ts');
+  let opened = given;
+  let cache = new CompileCache();
+  for await (const changed of watchProject(() => watchedPlaces(opened))) {
+    const began = performance.now();
+    // A file that is imported, or a module, may be behind each of the known documents.
+    if (!changed.every(path => path.endsWith('.sls'))) cache = new CompileCache();
+    try {
+      if (changed.includes(configFileOf(opened))) opened = await reopened(opened);
+      const report = await makeReport(words, opened, kind, cache);
+      const time = `${Math.round(performance.now() - began)} ms`;
+      await printText(format({ ...report, notes: [...report.notes, `Took ${time}. Watching.`] }));
+    } catch (error) {
+      if (!(error instanceof TsaltError)) throw error;
+      await printText(`${showError(error)}\nWatching.\n`);
+    }
+  }
+  return exitCode.ok;
+};
+
+const configFileOf = ({ config }: Opened): string => config.file ?? join(config.dir, 'tsalt.yaml');
+
+/** The configuration as it is now. */
+const reopened = async (opened: Opened): Promise<Opened> => {
+  const { given, env } = opened;
+  const path = typeof given.options.config === 'string' ? { path: given.options.config } : {};
+  const { loadConfig } = await import('../config/load.ts');
+  const { openSdb, resolveConfig } = await import('./open-sdb.ts');
+  const written = await asUsage(() => loadConfig({ cwd: process.cwd(), env, ...path }));
+  const sdb = openSdb(written, env);
+  return { ...opened, config: await resolveConfig(written, sdb), sdb };
+};
+
+const watchedPlaces = (opened: Opened): WatchedPlaces => {
+  const { file_roots, pillar_roots } = opened.config;
+  const { sources } = rosterPlaces(opened);
+  return {
+    folders: [file_roots, pillar_roots].flatMap(roots => Object.values(roots).flat()),
+    files: [configFileOf(opened), ...sources],
+  };
+};
+
+const makeReport = async (
+  words: readonly string[],
+  opened: Opened,
+  kind: Kind,
+  cache?: CompileCache,
+): Promise<CheckReport> => {
+  const { options } = opened.given;
   const grains = grainsOf(options);
   const answers = options.answers === undefined ? [] : readAnswers(String(options.answers));
   const { roster, findings: broken } = await rosterOf(opened);
@@ -59,6 +129,7 @@ const check = async (words: readonly string[], opened: Opened, kind: Kind): Prom
       sls,
       grains,
       answers,
+      ...(cache ? { cache } : {}),
       ...(linter ? { inspect: ({ chunks, modules }) => linter.states(chunks, modules) } : {}),
     });
     for (const finding of linter?.project() ?? []) checked.findings.add(finding);
@@ -67,10 +138,9 @@ const check = async (words: readonly string[], opened: Opened, kind: Kind): Prom
   const first = await pass();
   const fixed = options.fix === true ? (first.linter?.fix() ?? 0) : 0;
   const { checked } = fixed > 0 ? await pass() : first;
-  const findings = [...broken.all(), ...checked.findings.all()];
-  const report: CheckReport = {
+  return {
     command: kind === 'lint' ? 'lint' : 'validate',
-    findings,
+    findings: [...broken.all(), ...checked.findings.all()],
     hosts: checked.hosts,
     notes: [
       ...(fixed > 0 ? [`Corrected ${fixed} ${fixed === 1 ? 'line' : 'lines'}.`] : []),
@@ -79,13 +149,6 @@ const check = async (words: readonly string[], opened: Opened, kind: Kind): Prom
     version: versionText().trim().replace(/^.* /, ''),
     rules: Object.fromEntries([...lintRules].map(([id, { why }]) => [id, why])),
   };
-  const grave = kind === 'lint' ? ['error', 'warning'] : ['error'];
-  const isFailed = findings.some(({ severity }) => grave.includes(severity));
-  const code = isFailed ? exitCode.render : exitCode.ok;
-  const file = textOf(options['out-file']);
-  if (file === undefined) return printText(format(report), code);
-  writeReport(file, format(report), options['out-file-append'] === true);
-  return code;
 };
 
 const writeReport = (file: string, text: string, isAppended: boolean): void => {

@@ -50,17 +50,25 @@ export type HostCheck = {
 /** A text of an SLS, and what it was read as for hosts of a profile. */
 type KnownText = { readonly id: number; readonly byProfile: Map<string, RenderedSls> };
 
+type WrittenText = KnownText & { readonly written: string };
+
 /** Results for other hosts: documents by their rendered text, states by all of their SLS. */
 export class CompileCache {
   readonly states = new Map<string, Pick<HostCheck, 'findings' | 'chunks'>>();
-  readonly #texts = new Map<string, Map<string, KnownText>>();
+  readonly #texts = new Map<string, Map<string, WrittenText>>();
   #next = 0;
 
-  /** The entry of a rendered text at a place. Texts of several hosts are mostly one string. */
-  text(rendered: string, place: string): KnownText {
-    const places = this.#texts.get(rendered) ?? new Map<string, KnownText>();
+  /**
+   * The entry of a rendered text at a place. Texts of several hosts are mostly one string.
+   *
+   * @param written the template, which may have changed without a change of what it renders to
+   */
+  text(rendered: string, written: string, place: string): KnownText {
+    const places = this.#texts.get(rendered) ?? new Map<string, WrittenText>();
     this.#texts.set(rendered, places);
-    const known = places.get(place) ?? { id: this.#next++, byProfile: new Map() };
+    const before = places.get(place);
+    if (before?.written === written) return before;
+    const known = { id: this.#next++, byProfile: new Map<string, RenderedSls>(), written };
     places.set(place, known);
     return known;
   }
@@ -217,8 +225,8 @@ const recordingLoader = (
     fileRoots,
     saltenv => templates.context(pillar, saltenv),
     renderSettings(request.config),
-    (_, rendered) => {
-      text = cache.text(rendered, place);
+    (written, rendered) => {
+      text = cache.text(rendered, written, place);
       recorder.add(String(text.id));
       stop.rendered = profile === undefined ? undefined : text.byProfile.get(profile);
       if (stop.rendered) throw stop;

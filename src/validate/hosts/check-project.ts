@@ -19,6 +19,8 @@ export type ProjectCheck = {
   readonly sls: readonly string[] | undefined;
   readonly grains: GrainsChoice;
   readonly answers: readonly RecordedAnswer[];
+  /** Keeps what was read for the next check. */
+  readonly cache?: CompileCache;
   /** Sees each host once it is compiled. */
   readonly inspect?: (host: HostCheck, subject: CheckSubject) => readonly Finding[];
 };
@@ -37,7 +39,7 @@ export type CheckedProject = {
  * @throws TsaltError for what is wrong with the call itself
  */
 export const checkProject = async (check: ProjectCheck): Promise<CheckedProject> => {
-  const { request, roster, sls, answers, inspect } = check;
+  const { request, roster, sls, answers, inspect, cache = new CompileCache() } = check;
   const findings = new Findings();
   for (const { host, fault } of roster)
     if (fault) findings.add(findingOfError('roster', fault), host.id);
@@ -60,7 +62,6 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
   const all = request.hosts.length === 0 ? [anyHost('host')] : hosts;
   if (all.length === 0 && faulty.size === 0) throw noHost(request);
   const { subjects, unknown } = subjectsOf(all, check.grains, request.config);
-  const cache = new CompileCache();
   const settings = { sls, isStrict: request.options.strict };
   let count = 0;
   for (const subject of subjects) {
