@@ -59,6 +59,10 @@ const withScript = async (source, use) => {
   }
 };
 
+await withScript('scripts/types.ts', file =>
+  execFileSync(process.execPath, [file], { stdio: 'inherit' }),
+);
+
 const bootPrograms = await withScript('src/loader/read-programs.ts', async file => {
   const { readPrograms } = await import(file);
   return readPrograms(`${root}src/loader`);

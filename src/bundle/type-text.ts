@@ -45,7 +45,7 @@ export const typeText = (
       if ((name === 'Array' || name === 'ReadonlyArray') && argument)
         return bracket(inner(argument));
       if (name === 'Readonly' && argument) return inner(argument);
-      const found = ownWords.has(name) ? undefined : lookUp(sources, source, name);
+      const found = ownWords.has(name) ? undefined : lookUpType(sources, source, name);
       if (found?.declaration.kind === 'alias')
         return typeText(sources, found.source, found.declaration.node, depth + 1);
       return found?.declaration.kind === 'interface' ? '{}' : written;
@@ -141,7 +141,7 @@ const keyNames = (
     case 'TSTypeReference': {
       const found =
         node.typeName.type === 'Identifier'
-          ? lookUp(sources, source, node.typeName.name)
+          ? lookUpType(sources, source, node.typeName.name)
           : undefined;
       return found?.declaration.kind === 'alias'
         ? keyNames(sources, found.source, found.declaration.node, depth + 1)
@@ -174,7 +174,7 @@ const fromReference = (
     const picked = new Set(keys && keyNames(sources, source, keys, depth + 1));
     return filterMembers(of(argument), key => picked.has(key) === (name === 'Pick'));
   }
-  const found = lookUp(sources, source, name);
+  const found = lookUpType(sources, source, name);
   if (!found && name === 'Record' && argument && keys) {
     const names = keyNames(sources, source, argument, depth + 1);
     return named(names, { type: typeText(sources, source, keys), optional: false });
@@ -192,7 +192,7 @@ const fromInterface = (
   depth: number,
 ): Members | undefined => {
   const bases = declaration.bases.map(base => {
-    const found = lookUp(sources, source, base);
+    const found = lookUpType(sources, source, base);
     if (!found || depth > depthLimit) return undefined;
     return found.declaration.kind === 'alias'
       ? memberTypes(sources, found.source, found.declaration.node, depth + 1)
@@ -257,7 +257,8 @@ type Found = {
   readonly declaration: Exclude<TypeDeclaration, { kind: 'import' }>;
 };
 
-const lookUp = (
+/** Finds the declaration of a type by its name in a file, imports followed. */
+export const lookUpType = (
   sources: Sources,
   source: ModuleSource,
   name: string,
@@ -269,7 +270,7 @@ const lookUp = (
   const file = sources.resolve(source.path, declaration.from);
   if (file === undefined) return undefined;
   try {
-    return lookUp(sources, sources.open(file), declaration.name, depth + 1);
+    return lookUpType(sources, sources.open(file), declaration.name, depth + 1);
   } catch {
     return undefined;
   }

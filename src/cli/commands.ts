@@ -104,6 +104,12 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
         await (await import('../validate/schemas/schema-command.ts')).schemaText(words, config),
       ),
   },
+  types: {
+    usage: 'types [FILE]',
+    summary: 'declare the functions of your modules for TypeScript',
+    run: async (words, { config }) =>
+      printText(await (await import('./write-types.ts')).writeTypes(words, config)),
+  },
 };
 
 /**

@@ -10,27 +10,72 @@ import type { StateResults } from '../protocol/result.ts';
 import type { StackPosition } from '../protocol/stack.ts';
 import { asView, dataView, view as viewOf } from '../protocol/views.ts';
 import { deepDiff } from './_shared/states/deep-diff.ts';
+import type { BuiltinFunctions, BuiltinStates } from './builtin-functions.ts';
+import type { CoreGrains } from './core-grains.ts';
 import { type Ensure, ensureWith } from './ensure.ts';
+import { Kwargs, type UntypedFunction } from './typed-calls.ts';
 
 export type { LowChunk } from '../protocol/low.ts';
 export type { Plain, PlainDict } from '../protocol/plain.ts';
 export type { StateReturn } from '../protocol/result.ts';
+export type { CoreGrains } from './core-grains.ts';
 export type { EnsureSteps, PlannedChange } from './ensure.ts';
+export type {
+  DataDict,
+  DataInput,
+  GrainsOf,
+  Named,
+  TypedFunction,
+  UntypedFunction,
+  UntypedHelper,
+} from './typed-calls.ts';
+// biome-ignore lint/performance/noBarrelFile: users import everything from this file
+export { Kwargs } from './typed-calls.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what a module returns is that module's matter
 type Any = any;
 
 /** A module function as callers see it: positional arguments, then one object of keywords. */
-export type ModuleFunction = (...args: unknown[]) => Promise<Any>;
+export type ModuleFunction = UntypedFunction;
 
 /** Functions by dotted name; `'pkg.install' in __salt__` tests whether a function is available. */
 export type FunctionTable = { readonly [name: string]: ModuleFunction };
 
 /**
- * `__salt__` and `__states__` as module authors use them: every function returns a promise. The
- * values are not typed further, so that strict compilers do not ask for `?.`.
+ * The execution functions of your own modules, by dotted name. `tsalt-ssh types` declares them; by
+ * hand: `declare module 'tsalt-ssh/module' { interface SaltFunctions { 'my.fun': … } }`.
  */
-export type CallTable = { readonly [name: string]: Any };
+// biome-ignore lint/suspicious/noEmptyInterface: declarations of the user are merged into it
+export interface SaltFunctions {}
+
+/** The state functions of your own modules: as `SaltFunctions`. */
+// biome-ignore lint/suspicious/noEmptyInterface: declarations of the user are merged into it
+export interface StateFunctions {}
+
+/** The functions of your `_utils`: as `SaltFunctions`. */
+// biome-ignore lint/suspicious/noEmptyInterface: declarations of the user are merged into it
+export interface UtilFunctions {}
+
+/** The names of your execution modules that replace built-in ones, with all of their functions. */
+// biome-ignore lint/suspicious/noEmptyInterface: declarations of the user are merged into it
+export interface ReplacedModules {}
+
+/** The names of your state modules that replace built-in ones. */
+// biome-ignore lint/suspicious/noEmptyInterface: declarations of the user are merged into it
+export interface ReplacedStates {}
+
+/** Grains by name: the core ones, and those of your `_grains`, which `tsalt-ssh types` declares. */
+export interface Grains extends CoreGrains {}
+
+type Replaced<Functions, Modules> = keyof Functions | `${keyof Modules & string}.${string}`;
+
+/** The type of `__salt__`: your functions, and the built-in ones that they do not replace. */
+export type SaltTable = SaltFunctions &
+  Omit<BuiltinFunctions, Replaced<SaltFunctions, ReplacedModules>>;
+
+/** The type of `__states__`. */
+export type StateTable = StateFunctions &
+  Omit<BuiltinStates, Replaced<StateFunctions, ReplacedStates>>;
 
 /** The context that a run passes to its modules. The runtime creates it; tests may create their own. */
 export type ModuleContext = {
@@ -108,13 +153,19 @@ const functions = <T extends object>(pick: (context: ModuleContext) => T): T =>
   viewOf(() => pick(getContext()));
 
 /** All execution functions: `await __salt__['cmd.run']('id', { runas: 'www' })`. */
-export const __salt__: CallTable = functions(context => context.salt);
+export const __salt__: SaltTable = functions<SaltTable>(context => context.salt as never);
 /** All state functions: `await __states__['file.managed']('/etc/motd', { contents: 'hi' })`. */
-export const __states__: CallTable = functions(context => context.states);
+export const __states__: StateTable = functions<StateTable>(context => context.states as never);
+/**
+ * Returns the table without its types, for names that only the run knows:
+ * `await untyped(__salt__)[name]?.('x')`.
+ */
+export const untyped = (table: SaltTable | StateTable): FunctionTable =>
+  table as unknown as FunctionTable;
 /** Helpers from `_utils`, by module name: `__utils__['my_util.helper'](…)`. */
-export const __utils__: { readonly [name: string]: Any } = functions(context => context.utils);
+export const __utils__: UtilFunctions = functions<UtilFunctions>(context => context.utils as never);
 /** The grains of this host. */
-export const __grains__: { readonly [name: string]: Any } = view(context => context.grains);
+export const __grains__: Grains = view<Grains>(context => context.grains as never);
 /** The pillar of this host; importing it makes the pillar travel. `pillar.get` asks for one value. */
 export const __pillar__: { readonly [name: string]: Any } = view(context => context.pillar);
 /** The options of this run (minion opts): `__opts__.test` is true in test mode. */
@@ -232,20 +283,8 @@ export const ensure: Ensure = ensureWith(
 );
 
 /** Marks trailing keyword arguments beyond doubt: `__salt__['x.y']('a', kwargs({ b: 1 }))`. */
-export const kwargs = (values: { readonly [name: string]: unknown }): Kwargs => new Kwargs(values);
-
-export class Kwargs {
-  readonly values: { readonly [name: string]: unknown };
-  /** If set, keywords that the function does not have are left out and reported to this callback. */
-  readonly leftOut: ((names: readonly string[]) => void) | undefined;
-  constructor(
-    values: { readonly [name: string]: unknown },
-    leftOut?: (names: readonly string[]) => void,
-  ) {
-    this.values = values;
-    this.leftOut = leftOut;
-  }
-}
+export const kwargs = <T extends { readonly [name: string]: unknown }>(values: T): Kwargs<T> =>
+  new Kwargs(values);
 
 type Dependency = string | boolean | (() => boolean | Promise<boolean>);
 // biome-ignore lint/suspicious/noExplicitAny: any function may have dependencies

@@ -20,7 +20,7 @@ const pathOf = (name: string): string => {
 };
 
 /**
- * Tells the state a custom thing is in; null when there is no such thing.
+ * Returns the state of a custom thing; null if it does not exist.
  *
  * @param name the thing
  * @example tsalt-ssh '*' my_custom_module.current_state a_value
@@ -35,7 +35,7 @@ export const current_state = async (name: string): Promise<string | null> => {
 };
 
 /**
- * Brings a custom thing into a state and tells the state it is then in.
+ * Brings a custom thing into a state and returns its new state.
  *
  * @param name the thing
  * @param state the state wanted

@@ -18,7 +18,7 @@ import { templateLoader } from './run/loader.ts';
 import { ownCopy } from './run/own-copy.ts';
 import type { JinjaProgram } from './run/program.ts';
 import { Run } from './run/run.ts';
-import { hostCaller, SaltFunctions } from './run/salt-functions.ts';
+import { hostCaller, SaltObject } from './run/salt-functions.ts';
 import { syntaxFrom } from './syntax/options.ts';
 import { tests } from './tests.ts';
 import { isTruthy } from './values/compare.ts';
@@ -79,7 +79,7 @@ const namesOf = ({ variables, request, recorder }: Stage): Names => {
       String(name),
       own(value, watched.includes(value) ? recorder : undefined, value === pillar),
     );
-  if (!names.has('salt')) names.set('salt', new SaltFunctions());
+  if (!names.has('salt')) names.set('salt', new SaltObject());
   return names;
 };
 

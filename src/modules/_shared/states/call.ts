@@ -1,4 +1,4 @@
-import { __salt__, CommandExecutionError, type ModuleFunction } from '../../api.ts';
+import { __salt__, CommandExecutionError, type ModuleFunction, untyped } from '../../api.ts';
 
 /**
  * An execution function by name.
@@ -6,7 +6,7 @@ import { __salt__, CommandExecutionError, type ModuleFunction } from '../../api.
  * @throws CommandExecutionError when this host has none of that name
  */
 export const salt = (name: string): ModuleFunction => {
-  const found = __salt__[name];
+  const found = untyped(__salt__)[name];
   if (!found) throw new CommandExecutionError(`'${name}' is not available.`);
   return found;
 };

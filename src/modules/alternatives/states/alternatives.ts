@@ -2,10 +2,10 @@
 
 import { failed, newReturn } from '../../_shared/states/returns.ts';
 import { isPathToCome } from '../../_shared/states/to-come.ts';
-import { __opts__, __salt__, type StateReturn } from '../../api.ts';
+import { __opts__, __salt__, type StateReturn, untyped } from '../../api.ts';
 
 const ask = async (fun: string, ...args: unknown[]): Promise<string> =>
-  (await __salt__[`alternatives.${fun}`]?.(...args)) || '';
+  (await untyped(__salt__)[`alternatives.${fun}`]?.(...args)) || '';
 
 /**
  * Makes sure that a path is registered as an alternative of a name.

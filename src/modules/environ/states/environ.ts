@@ -56,6 +56,8 @@ export const setenv = async (
       : { ...ret, comment: 'Environ values are already set with the correct values' };
   if (!changed)
     return { ...ret, comment: 'Environ values were already set with the correct values' };
-  await __salt__['environ.setenv']?.(wanted, false_unsets, clear_all, { update_minion });
+  await __salt__['environ.setenv'](wanted as Record<string, string>, false_unsets, clear_all, {
+    update_minion,
+  });
   return { ...ret, comment: 'Environ values were set' };
 };

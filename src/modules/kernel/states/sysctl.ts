@@ -50,7 +50,7 @@ export const describe = async (): Promise<Description> => {
   const described: Description = {};
   const normal = await __salt__['sysctl.default_config']?.();
   for (const config of configFiles()) {
-    const kept: Record<string, string> = await __salt__['sysctl.show']?.({ config_file: config });
+    const kept = (await __salt__['sysctl.show']({ config_file: config })) as Record<string, string>;
     for (const [name, value] of Object.entries(kept ?? {})) {
       if (words(await __salt__['sysctl.get']?.(name)) !== words(value)) continue;
       const id = Object.hasOwn(described, name) ? `${name} in ${config}` : name;
@@ -81,8 +81,10 @@ const plan = async (
   value: string | number,
   config: string,
 ): Promise<Pick<StateReturn, 'result' | 'comment'>> => {
-  const kept: Record<string, string> =
-    (await __salt__['sysctl.show']?.({ config_file: config })) ?? {};
+  const kept = ((await __salt__['sysctl.show']({ config_file: config })) ?? {}) as Record<
+    string,
+    string
+  >;
   const current: string = await __salt__['sysctl.get']?.(name);
   const isKept = Object.hasOwn(kept, name);
   const isNow = current !== '' && words(current) === words(value);

@@ -20,6 +20,7 @@ import {
   log,
   type Plain,
   type PlainDict,
+  untyped,
 } from '../../api.ts';
 import { asItems } from '../items.ts';
 
@@ -55,7 +56,7 @@ export const describe = async (mods: Plain): Promise<Description> => {
 };
 
 const descriptionOf = async (module: string): Promise<Description> => {
-  const value: unknown = await __states__[`${module}.describe`]?.();
+  const value: unknown = await untyped(__states__)[`${module}.describe`]?.();
   const fault = findDescriptionFault(value);
   if (fault !== undefined) throw new CommandExecutionError(`${module}.describe: ${fault}`);
   const description = value as Description;

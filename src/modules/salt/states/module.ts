@@ -15,6 +15,7 @@ import {
   type Plain,
   type PlainDict,
   type StateReturn,
+  untyped,
 } from '../../api.ts';
 import { withShellOfStates } from '../shell-default.ts';
 
@@ -104,7 +105,7 @@ const call = async (fun: string, given: Plain | undefined): Promise<Plain> => {
   const positional = items.filter(item => !isPlainDict(item));
   const named: PlainDict = mergeWholeFloats(...items.filter(isPlainDict));
   const kwargs = withShellOfStates(fun, positional, named, __opts__);
-  const answer: Plain | undefined = await __salt__[fun]?.(...positional, keywords(kwargs));
+  const answer: Plain | undefined = await untyped(__salt__)[fun]?.(...positional, keywords(kwargs));
   return answer ?? null;
 };
 
@@ -137,7 +138,7 @@ const runNamed = async (name: string, rest: Arguments): Promise<StateReturn> => 
   };
   try {
     const answer: Plain =
-      (await __salt__[name]?.(...(args ?? []), new Kwargs(given, leftOut))) ?? null;
+      (await untyped(__salt__)[name]?.(...(args ?? []), new Kwargs(given, leftOut))) ?? null;
     return {
       name,
       changes: { ret: answer },

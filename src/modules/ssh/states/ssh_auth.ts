@@ -62,7 +62,7 @@ export const present = async (
   const toCome = isUserToCome(user);
   try {
     for (const { key, ...about } of keys) {
-      const args = [about.enc, about.comment, about.options];
+      const args = [about.enc, about.comment, about.options] as const;
       if (!isKeyText(key)) return failed(ret, invalid);
       authorizedKeyType(about.enc);
       if (__opts__.test) {

@@ -83,9 +83,10 @@ export const present = async (
       timeout,
     });
     if (result.status === 'exists') return { ...ret, comment: `${name} already exists in ${file}` };
-    if (result.status === 'error') return failed(ret, result.error);
-    const changes: PlainDict = { old: result.old, new: result.new };
-    const what = key ? `key: ${result.new[0].key}` : `fingerprint: ${result.new[0].fingerprint}`;
+    if (result.status === 'error') return failed(ret, result.error ?? '');
+    const changes: PlainDict = { old: result.old ?? null, new: result.new ?? null };
+    const [added] = result.new ?? [];
+    const what = key ? `key: ${added?.key}` : `fingerprint: ${added?.fingerprint}`;
     return { ...ret, changes, comment: `${name}'s key saved to ${file} (${what})` };
   } catch (error) {
     return failed(ret, messageOf(error));
@@ -124,7 +125,7 @@ export const absent = async (
     if (__opts__.test)
       return { ...ret, result: null, comment: `Key for ${name} is set to be removed from ${file}` };
     const result = await __salt__['ssh.rm_known_host']?.(user, name, place);
-    return { ...ret, changes: { old: known, new: null }, comment: result.comment };
+    return { ...ret, changes: { old: known, new: null }, comment: result.comment ?? '' };
   } catch (error) {
     return failed(ret, messageOf(error));
   }

@@ -7,7 +7,7 @@ import { textOf } from '../values/text.ts';
 import type { Value } from '../values/value.ts';
 import type { Compile, Evaluate } from './execute.ts';
 import type { Scope } from './frame.ts';
-import { SaltFunctions } from './salt-functions.ts';
+import { SaltObject } from './salt-functions.ts';
 
 /** `a < b <= c`: goes on as long as each part holds. */
 export const compileComparison = (
@@ -54,7 +54,7 @@ const holds = (
       return compare(left, right, '>=') >= 0;
     default: {
       const isIn =
-        right instanceof SaltFunctions ? right.has(textOf(left), run) : contains(right, left);
+        right instanceof SaltObject ? right.has(textOf(left), run) : contains(right, left);
       return comparison === 'in' ? isIn : after(isIn, found => !found);
     }
   }

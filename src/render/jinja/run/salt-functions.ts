@@ -10,7 +10,7 @@ import { ownCopy } from './own-copy.ts';
 import type { Run } from './run.ts';
 
 /** `salt`: execution functions as `salt['mod.fun']` and `salt.mod.fun`. */
-export class SaltFunctions extends Thing {
+export class SaltObject extends Thing {
   override readonly typeName = 'LazyLoader';
 
   override attribute(name: string): Value | undefined {
@@ -57,7 +57,7 @@ export const functionByTaintedName = (
   key: Value,
   { tracking }: Run,
 ): Value | undefined => {
-  if (!(value instanceof SaltFunctions || value instanceof SaltModule)) return undefined;
+  if (!(value instanceof SaltObject || value instanceof SaltModule)) return undefined;
   if (typeof key !== 'string' || !tracking?.look(key)) return undefined;
   const found = value.item(key);
   if (!(found instanceof Callable)) return found;

@@ -105,7 +105,7 @@ export const run = async (
     runas,
     group,
     shell: shell ?? __grains__.shell ?? '/bin/sh',
-    env,
+    env: env as PlainDict | PlainDict[] | null,
     prepend_path,
     umask,
     output_loglevel,

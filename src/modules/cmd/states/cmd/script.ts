@@ -116,7 +116,7 @@ export const script = async (
       runas,
       group,
       shell: shell ?? __grains__.shell ?? '/bin/sh',
-      env,
+      env: env as PlainDict | PlainDict[] | null,
       prepend_path,
       umask,
       timeout,

@@ -61,7 +61,7 @@ export const cached = async (
     if (__opts__.test) {
       if (known && scheme === 'salt') {
         const now = await __salt__['cp.hash_file']?.(name, env);
-        if (now?.hsum === old) return { ...ret, comment: `File is cached to ${known}` };
+        if (now && now.hsum === old) return { ...ret, comment: `File is cached to ${known}` };
       }
       if (known && isWeb && use_etag && !sum && (await isKeptCurrent(name, env)))
         return { ...ret, comment: `File is cached to ${known}` };

@@ -34,13 +34,9 @@ export const pruned = async (
       comment: `Directory ${path} is set for removal`,
     };
   const deep = recurse || ignore_errors;
-  const removed: { result: boolean; deleted: string[]; errors: string[][] } = await __salt__[
-    'file.rmdir'
-  ]?.(path, {
-    recurse: deep,
-    verbose: true,
-    older_than,
-  });
+  const options = { recurse: deep, verbose: true, older_than };
+  const removed = await __salt__['file.rmdir'](path, options);
+  if (typeof removed === 'boolean') throw new TypeError('file.rmdir has ignored "verbose"');
   const { result, deleted, errors } = removed;
   if (!result && !(ignore_errors && deleted.length > 0))
     return failed({ ...ret, changes: { deleted, errors } }, `Failed to remove directory ${path}`);

@@ -40,7 +40,7 @@ export const versions = versions_report;
 export const missing_func = (): string => 'foo';
 
 /** The grains, as `grains.items`. */
-export const attr_call = (): Plain => __salt__['grains.items']?.();
+export const attr_call = (): Promise<Plain> => __salt__['grains.items']();
 
 /**
  * The functions of this host, and their modules.

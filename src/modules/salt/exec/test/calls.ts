@@ -16,6 +16,7 @@ import {
   type Plain,
   type PlainDict,
   SaltInvocationError,
+  untyped,
 } from '../../../api.ts';
 
 export const __func_alias__ = { true_: 'true', false_: 'false', try_: 'try' };
@@ -231,7 +232,7 @@ export const tty = (..._args: unknown[]): never =>
 export const stack = (): string => new Error('stack').stack ?? '';
 
 const call = (name: string): ((...args: unknown[]) => Promise<Plain>) => {
-  const fun = __salt__[name];
+  const fun = untyped(__salt__)[name];
   if (!fun) throw new CommandExecutionError(`'${name}' is not available.`);
   return fun;
 };
