@@ -1,9 +1,8 @@
 import { TsaltError } from '../protocol/error.ts';
-import type { RunEvent } from '../protocol/event.ts';
 import { misspeltCommand, namedCommand, type Opened } from './commands.ts';
-import { exitCode, exitCodeOfError, exitCodeOfHost, gravest } from './exit-code.ts';
+import { exitCode, exitCodeOfError } from './exit-code.ts';
 import type { Given } from './parse.ts';
-import { printText, withOutputErrors } from './print-text.ts';
+import { printText } from './print-text.ts';
 import { protectRemoteCommand } from './protect-words.ts';
 import { quickParse } from './quick-parse.ts';
 import { print, watchStandardOutput } from './standard-output.ts';
@@ -34,7 +33,7 @@ const dispatch = async (typed: Given, argv: readonly string[], env: Env): Promis
   // A lone word cannot be a call: it would need a function.
   const word = words.length === 1 && options.hosts !== true ? words[0] : undefined;
   if (options.help === true || word === 'help' || argv.length === 0) {
-    const { helpText } = await import('./parse.ts');
+    const { helpText } = await import('./help-text.ts');
     const code = argv.length === 0 ? exitCode.usage : exitCode.ok;
     return printText(await helpText(process.stdout.columns ?? 100), code);
   }
@@ -46,18 +45,11 @@ const dispatch = async (typed: Given, argv: readonly string[], env: Env): Promis
   const named = namedCommand(given);
   const slip = named === undefined ? misspeltCommand(given) : undefined;
   if (slip !== undefined) throw slip;
-  const { loadConfig } = await import('../config/load.ts');
-  const { asUsage } = await import('./usage.ts');
-  const path = typeof options.config === 'string' ? { path: options.config } : {};
-  const written = await asUsage(() => loadConfig({ cwd: process.cwd(), env, ...path }));
-  const { openSdb, resolveConfig } = await import('./open-sdb.ts');
-  const sdb = openSdb(written, env);
-  const config = await resolveConfig(written, sdb);
-  if (options.hosts === true) return listHosts({ given, config, env, sdb });
-  const opened = { given, config, env, sdb };
-  return named !== undefined && 'run' in named.command
-    ? named.command.run(named.words, opened)
-    : runCall(opened);
+  const { openGiven } = await import('./open-given.ts');
+  const opened = await openGiven(given, env);
+  if (options.hosts === true) return listHosts(opened);
+  if (named !== undefined && 'run' in named.command) return named.command.run(named.words, opened);
+  return (await import('./run-call.ts')).runCall(opened);
 };
 
 const isHelp = ({ options }: Given): boolean =>
@@ -75,82 +67,6 @@ const listedIds = async (opened: Opened): Promise<ReadonlySet<string> | undefine
 const listHosts = async (opened: Opened): Promise<number> => {
   const { hostsText } = await import('./hosts.ts');
   return printText(await hostsText(opened, await listedIds(opened)));
-};
-
-const runCall = async (opened: Opened): Promise<number> => {
-  const { given, config } = opened;
-  const { makeRequest } = await import('./request.ts');
-  const { createAsk, createConfirm } = await import('./terminal.ts');
-  const { openOutput } = await import('./open-output.ts');
-  const stop = new AbortController();
-  const output = await openOutput({ given, config });
-  const { release, began } = onInterrupt(stop);
-  const codes = new Set<number>();
-  try {
-    const confirm = createConfirm(process, output.pause);
-    const request = await makeRequest({
-      ...opened,
-      ask: createAsk(process, output.pause),
-      ...(confirm ? { confirm } : {}),
-    });
-    if (given.options.verbose === true)
-      process.stderr.write(`Executing job with jid ${request.options.jid}\n`);
-    const { runFleet: run } = await import('../control/fleet/run.ts');
-    const updates =
-      given.options['update-roster'] === true || config.options.get('ssh_update_roster') === true;
-    const met = new Set<string>();
-    const emit = (event: RunEvent): void => {
-      if (event.type === 'start') began();
-      if (event.type === 'host') codes.add(exitCodeOfHost(event.result));
-      if (event.type === 'host' && event.result.failure === undefined) met.add(event.result.id);
-      if (event.type === 'phase' && event.phase === 'hello') met.add(event.host);
-      output.emit(event);
-    };
-    await run(request, emit, stop.signal);
-    await output.finish();
-    if (updates)
-      await (await import('./update-roster.ts')).updateRoster(opened, request.hosts, met);
-  } catch (error) {
-    await output.fail(error);
-    codes.clear();
-    codes.add(exitCodeOfError(error));
-  } finally {
-    release();
-  }
-  const code = stop.signal.aborted ? leave() : gravest(codes);
-  const hint = 'The run itself went on to its end: only its report is incomplete.';
-  return withOutputErrors(code, await output.errors(), hint);
-};
-
-/** A template that was interrupted may still be rendered: nobody waits for it. */
-const leave = (): number => {
-  setTimeout(() => process.exit(exitCode.interrupted), 200).unref();
-  return exitCode.interrupted;
-};
-
-/**
- * The first Ctrl-C ends the run in order, and at once where no host is at work yet; the second
- * one does not wait.
- */
-const onInterrupt = (
-  stop: AbortController,
-): { readonly release: () => void; readonly began: () => void } => {
-  let isBegun = false;
-  const onSignal = (): void => {
-    if (stop.signal.aborted || !isBegun) process.exit(exitCode.interrupted);
-    process.stderr.write('Interrupted: ending the run. Once more ends it at once.\n');
-    stop.abort();
-  };
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) process.on(signal, onSignal);
-  return {
-    release: () => {
-      for (const signal of signals) process.off(signal, onSignal);
-    },
-    began: () => {
-      isBegun = true;
-    },
-  };
 };
 
 /** An error before there is an output: the command line or the configuration is wrong. */

@@ -79,6 +79,18 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
     places: [['<host>']],
     run: async (words, opened) => (await import('./ssh.ts')).sshCommand(words, opened),
   },
+  console: {
+    usage: 'console <target>',
+    summary: 'run one function after the other over connections that stay open',
+    places: [['<host>']],
+    run: async (words, opened) => (await import('./console.ts')).hostConsole(words, opened),
+  },
+  watch: {
+    usage: 'watch <target> <function> …',
+    summary: 'run it again whenever a file of the project changes',
+    places: [['<host>'], ['<function>']],
+    run: async (words, opened) => (await import('./watch.ts')).watchCall(words, opened),
+  },
   'node fetch': {
     usage: 'node fetch [PLATFORM]',
     summary: 'get Node for hosts without it: linux-x64, linux-arm64',

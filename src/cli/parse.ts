@@ -1,8 +1,6 @@
 import yargs, { type Options } from 'yargs';
 import { nearest } from '../data/nearest.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { commandUsage } from './commands.ts';
-import { exitCodeHelp, precedence } from './exit-code.ts';
 import { type OptionName, options } from './options.ts';
 import { foreignOptions, insteadOf } from './salt-options.ts';
 
@@ -16,9 +14,11 @@ export type Given = {
   readonly saltfile?: { readonly file: string; readonly names: ReadonlySet<string> };
 };
 
-const usage = 'tsalt-ssh [options] <target> <function> [arguments] [key=value …]';
+/** The form of a call on hosts. */
+export const callUsage = 'tsalt-ssh [options] <target> <function> [arguments] [key=value …]';
 
-const parser = (argv: readonly string[]) =>
+/** The parser of a command line, by yargs. */
+export const commandLineParser = (argv: readonly string[]) =>
   yargs([...argv])
     .scriptName('tsalt-ssh')
     .locale('en')
@@ -47,7 +47,7 @@ const parser = (argv: readonly string[]) =>
  * @throws TsaltError `usage-…` with one sentence and a hint
  */
 export const parseArguments = (argv: readonly string[]): Given => {
-  const parsed = parser(withoutFlagValues(argv)).parseSync() as Record<string, unknown>;
+  const parsed = commandLineParser(withoutFlagValues(argv)).parseSync() as Record<string, unknown>;
   const { _: words = [], '--': rest = [], $0: _program, ...given } = parsed;
   const names = Object.keys(options);
   for (const name of Object.keys(given)) if (!names.includes(name)) throw unknownOption(name, argv);
@@ -123,7 +123,7 @@ const usageError = (message: string): TsaltError => {
   const missing = /Not enough arguments following: (\S+)/.exec(message);
   if (missing)
     return new TsaltError('usage-value', `The option ${dashed(missing[1])} needs a value.`);
-  return new TsaltError('usage', `${message.replace(/\.$/, '')}.`, { hint: `Usage: ${usage}` });
+  return new TsaltError('usage', `${message.replace(/\.$/, '')}.`, { hint: `Usage: ${callUsage}` });
 };
 
 const dashed = (name = ''): string => (name.length === 1 ? `-${name}` : `--${name}`);
@@ -154,31 +154,4 @@ const withOneDash = (letter: string, argv: readonly string[]): string | undefine
   return Object.hasOwn(options, word)
     ? `Long options have two dashes: --${word}.`
     : insteadOf(word);
-};
-
-/** The text of `--help`. */
-export const helpText = async (columns: number): Promise<string> => {
-  const exitCodes = exitCodeHelp.map(([code, words]) => `  ${String(code).padStart(3)}  ${words}`);
-  const text = await parser([])
-    .usage(`Usage: ${usage}\n${commandUsage()}`)
-    .epilogue(
-      [
-        'Targets are ids of the roster, with * ? [ ] as wildcards; user@host:port, @local,',
-        '@chroot/DIR, @docker/NAME and @podman/NAME need no roster.',
-        '',
-        `Exit codes (the first in the order ${precedence.join(' ')} where hosts differ):`,
-        ...exitCodes,
-        '',
-        'Examples:',
-        "  tsalt-ssh 'web*' state.apply              apply the states that top.sls gives each host",
-        "  tsalt-ssh 'web*' state.apply nginx test=True   show what would change",
-        '  tsalt-ssh -G os:Debian pkg.list_upgrades  a function, on hosts by a grain',
-        "  tsalt-ssh -r '*' 'uptime; df -h'          a shell command",
-        '  tsalt-ssh deploy@10.0.0.5:2222 test.ping  a host that is in no roster',
-        "  tsalt-ssh '*' grains.items --out json --static | jq .",
-      ].join('\n'),
-    )
-    .wrap(Math.min(100, columns))
-    .getHelp();
-  return `${text}\n`;
 };

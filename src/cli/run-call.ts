@@ -1,0 +1,92 @@
+import type { KeptRuntimes } from '../control/host/kept-runtimes.ts';
+import type { RunEvent } from '../protocol/event.ts';
+import type { Opened } from './commands.ts';
+import { exitCode, exitCodeOfError, exitCodeOfHost, gravest } from './exit-code.ts';
+import { withOutputErrors } from './print-text.ts';
+
+/**
+ * Runs a function on hosts and shows what becomes of it.
+ *
+ * @param kept the connections and runtimes of a session: an interrupted run does not end it
+ * @returns the exit code
+ */
+export const runCall = async (opened: Opened, kept?: KeptRuntimes): Promise<number> => {
+  const { given, config } = opened;
+  const { makeRequest } = await import('./request.ts');
+  const { createAsk, createConfirm } = await import('./terminal.ts');
+  const { openOutput } = await import('./open-output.ts');
+  const stop = new AbortController();
+  const output = await openOutput({ given, config });
+  const { release, began } = onInterrupt(stop, kept !== undefined);
+  const codes = new Set<number>();
+  try {
+    const confirm = createConfirm(process, output.pause);
+    const request = await makeRequest({
+      ...opened,
+      ask: createAsk(process, output.pause),
+      ...(confirm ? { confirm } : {}),
+    });
+    if (given.options.verbose === true)
+      process.stderr.write(`Executing job with jid ${request.options.jid}\n`);
+    const { runFleet: run } = await import('../control/fleet/run.ts');
+    const updates =
+      given.options['update-roster'] === true || config.options.get('ssh_update_roster') === true;
+    const met = new Set<string>();
+    const emit = (event: RunEvent): void => {
+      if (event.type === 'start') began();
+      if (event.type === 'host') codes.add(exitCodeOfHost(event.result));
+      if (event.type === 'host' && event.result.failure === undefined) met.add(event.result.id);
+      if (event.type === 'phase' && event.phase === 'hello') met.add(event.host);
+      output.emit(event);
+    };
+    await run(request, emit, stop.signal, undefined, kept);
+    await output.finish();
+    if (updates)
+      await (await import('./update-roster.ts')).updateRoster(opened, request.hosts, met);
+  } catch (error) {
+    await output.fail(error);
+    codes.clear();
+    codes.add(exitCodeOfError(error));
+  } finally {
+    release();
+  }
+  const code = !stop.signal.aborted
+    ? gravest(codes)
+    : kept === undefined
+      ? leave()
+      : exitCode.interrupted;
+  const hint = 'The run itself went on to its end: only its report is incomplete.';
+  return withOutputErrors(code, await output.errors(), hint);
+};
+
+/** A template that was interrupted may still be rendered: nobody waits for it. */
+const leave = (): number => {
+  setTimeout(() => process.exit(exitCode.interrupted), 200).unref();
+  return exitCode.interrupted;
+};
+
+/**
+ * The first Ctrl-C ends the run in order, and at once where no host is at work yet; the second
+ * one does not wait.
+ */
+const onInterrupt = (
+  stop: AbortController,
+  isSession: boolean,
+): { readonly release: () => void; readonly began: () => void } => {
+  let isBegun = false;
+  const onSignal = (): void => {
+    if (stop.signal.aborted || (!isBegun && !isSession)) process.exit(exitCode.interrupted);
+    process.stderr.write('Interrupted: ending the run. Once more ends it at once.\n');
+    stop.abort();
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, onSignal);
+  return {
+    release: () => {
+      for (const signal of signals) process.off(signal, onSignal);
+    },
+    began: () => {
+      isBegun = true;
+    },
+  };
+};

@@ -1,0 +1,111 @@
+import { existsSync, type FSWatcher, watch } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { Config } from '../config/config.ts';
+import { KeptRuntimes } from '../control/host/kept-runtimes.ts';
+import { errorText } from '../output/message.ts';
+import { oneLine } from '../output/text.ts';
+import { TsaltError } from '../protocol/error.ts';
+import type { Opened } from './commands.ts';
+import { exitCode } from './exit-code.ts';
+import { isFunctionName } from './function-name.ts';
+import { openGiven } from './open-given.ts';
+import { runCall } from './run-call.ts';
+import { print } from './standard-output.ts';
+
+/** Milliseconds without a change before the run: an editor writes a file in several steps. */
+const quiet = 150;
+
+/** Files that no run reads, or that a run writes. */
+const ignored =
+  /(?:^|\/)(?:\.git|node_modules|cache|\.cache)(?:\/|$)|(?:~|\.sw[a-z]|\.tmp|4913)$|(?:^|\/)\.#/;
+
+/**
+ * `watch TARGET FUNCTION …`: runs a function, and again when a file of the project changes, over
+ * connections and runtimes that stay open. Ctrl-C between runs ends it.
+ */
+export const watchCall = async (words: readonly string[], opened: Opened): Promise<number> => {
+  if (words[0] === undefined || !isFunctionName(words[1] ?? ''))
+    throw new TsaltError('usage-words', 'watch takes a target and a function.', {
+      hint: "For example: tsalt-ssh watch 'web*' state.apply test=True",
+    });
+  const given = { ...opened.given, words };
+  const kept = new KeptRuntimes();
+  const changes = new ProjectChanges(opened.config);
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+    changes.end();
+  };
+  try {
+    for (;;) {
+      const now = await openGiven(given, opened.env).catch((error: unknown) => {
+        process.stderr.write(`${errorText(error)}\n`);
+      });
+      if (now) {
+        const code = await runCall(now, kept);
+        if (code === exitCode.interrupted) return code;
+      }
+      process.once('SIGINT', end);
+      print('Waiting for a change of a file. Ctrl-C ends.\n');
+      const changed = await changes.next();
+      process.off('SIGINT', end);
+      if (isOver) return exitCode.ok;
+      print(`\n--- ${oneLine(relative(opened.config.dir, changed) || changed)} has changed\n`);
+    }
+  } finally {
+    changes.end();
+    kept.close();
+  }
+};
+
+/** Waits for changes of the files that runs of a project read. */
+class ProjectChanges {
+  readonly #watchers: FSWatcher[];
+  #changed: string | undefined;
+  #wake: ((path: string) => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(config: Config) {
+    const roots = [config.file_roots, config.pillar_roots].flatMap(one =>
+      Object.values(one).flat(),
+    );
+    const folders = [...new Set([config.dir, ...roots])].filter(existsSync);
+    const apart = folders.filter(
+      folder => !folders.some(other => other !== folder && folder.startsWith(join(other, '/'))),
+    );
+    this.#watchers = apart.map(folder =>
+      watch(folder, { recursive: true }, (_, name) => {
+        if (name === null || ignored.test(name)) return;
+        if (join(folder, name).startsWith(join(config.cachedir, '/'))) return;
+        this.#see(join(folder, name));
+      }),
+    );
+    for (const watcher of this.#watchers) watcher.on('error', () => undefined);
+  }
+
+  /** The next change, or one since the last call. */
+  next(): Promise<string> {
+    return new Promise(resolve => {
+      this.#wake = resolve;
+      if (this.#changed !== undefined) this.#see(this.#changed);
+    });
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    for (const watcher of this.#watchers) watcher.close();
+    this.#wake?.('');
+  }
+
+  #see(path: string): void {
+    this.#changed = path;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      const wake = this.#wake;
+      if (wake === undefined) return;
+      this.#wake = undefined;
+      this.#changed = undefined;
+      wake(path);
+    }, quiet);
+  }
+}
