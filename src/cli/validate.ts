@@ -130,7 +130,12 @@ const makeReport = async (
       grains,
       answers,
       ...(cache ? { cache } : {}),
-      ...(linter ? { inspect: ({ chunks, modules }) => linter.states(chunks, modules) } : {}),
+      ...(linter
+        ? {
+            inspect: ({ groups, modules }) =>
+              groups.flatMap(chunks => linter.states(chunks, modules)),
+          }
+        : {}),
     });
     for (const finding of linter?.project() ?? []) checked.findings.add(finding);
     return { checked, linter };

@@ -39,7 +39,7 @@ const findingsIn = async (sls: string): Promise<readonly HostFinding[]> => {
     sls: ['a'],
     grains: { kind: 'profiles', names: ['debian-12'] },
     answers: [],
-    inspect: ({ chunks, modules }) => linter.states(chunks, modules),
+    inspect: ({ groups, modules }) => groups.flatMap(chunks => linter.states(chunks, modules)),
   });
   return findings.all();
 };
@@ -70,12 +70,26 @@ test('docs/reference/lint-rules.md has all rules: npm run docs writes it', () =>
   expect(readFileSync('docs/reference/lint-rules.md', 'utf8')).toBe(rulesPage());
 });
 
+test('plain-secret finds secrets below an argument', async () => {
+  const sls =
+    '/a:\n  file.managed:\n    - contents: a\n    - template: jinja\n    - context:\n        db:\n          password: hunter2\n';
+  expect((await findingsIn(sls)).map(({ rule }) => rule)).toEqual(['plain-secret']);
+});
+
 /** Correct states that resemble mistakes. */
 test.each([
   ['cmd-without-condition', 'a:\n  cmd.run:\n    - name: x\n    - stateful: true\n'],
   ['world-writable', "/tmp:\n  file.directory:\n    - mode: '1777'\n"],
   ['plain-secret', 'a:\n  mysql_user.present:\n    - host: b\n    - password: sdb://store/key\n'],
   ['plain-secret', 'a:\n  file.managed:\n    - name: /etc/secret\n    - contents: a\n'],
+  [
+    'plain-secret',
+    '#!jinja|yaml\n{% set c = {"private_key": "k"} %}\n/a:\n  file.managed:\n    - contents: a\n    - template: jinja\n    - context:\n        {{ c | json }}\n',
+  ],
+  [
+    'cmd-instead-of-state',
+    'a:\n  cmd.run:\n    - name: systemctl daemon-reload\n    - onchanges: []\n',
+  ],
   ['password-not-hashed', "a:\n  user.present:\n    - password: '$6$a$b'\n"],
   ['password-not-hashed', "a:\n  user.present:\n    - password: '!'\n"],
   [
@@ -142,6 +156,14 @@ describe('tsalt-ssh lint', () => {
     const validate = await run(cwd, 'validate', '--lint');
     expect([validate.rules, validate.code]).toEqual([lint.rules, 0]);
     expect((await run(cwd, 'validate')).rules).toEqual([]);
+  });
+
+  test('compares the states of one SLS where there is no top file', async () => {
+    const cwd = project({
+      'states/install.sls': '/a:\n  file.absent: []\n',
+      'states/clean.sls': 'b:\n  file.absent:\n    - name: /a\n',
+    });
+    expect((await run(cwd, 'lint')).rules).toEqual([]);
   });
 
   test('--fix corrects what is safe and keeps the rest of the file', async () => {

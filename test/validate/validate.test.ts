@@ -205,6 +205,29 @@ describe('tsalt-ssh validate', () => {
     expect(other.findings).toMatchObject([{ rule: 'needs-host' }]);
   });
 
+  test('functions that only look at their arguments are answered', async () => {
+    const cwd = project({
+      ...hosts,
+      'states/a.sls':
+        "{{ salt['file.join']('/a', 'b/', 'c') }}{{ salt['file.dirname']('/x/y') }}{{ salt['file.basename']('/x/y') }}: test.nope\n",
+    });
+    const { findings } = await check(cwd, 'db1', 'a');
+    expect(findings).toMatchObject([{ rule: 'unknown-function' }]);
+    expect(findings[0]?.message).toContain("ID '/a/b/c/xy'");
+  });
+
+  test('a broken pillar is one error, also for templates that read it', async () => {
+    const cwd = project({
+      ...hosts,
+      'states/a.sls': "x{{ salt['pillar.get']('a', 1) }}: test.nop\n",
+      'pillar/top.sls': "base: {'*': [a]}\n",
+      'pillar/a.sls': '{{ salt["cmd.run"]("id") }}: 1\n',
+    });
+    const { findings, code } = await check(cwd, 'db1', 'a');
+    expect(findings).toMatchObject([{ rule: 'needs-host', file: 'pillar/a.sls' }]);
+    expect(code).toBe(0);
+  });
+
   test('a function that no host has is an error', async () => {
     const cwd = project({ ...hosts, 'states/a.sls': "x: {{ salt['nosuch.fun']() }}\n" });
     const { code, findings } = await check(cwd, 'db1', 'a');

@@ -38,13 +38,18 @@ export type CheckSettings = {
 /** The compiled states of a host and its findings. */
 export type HostCheck = {
   readonly findings: readonly Finding[];
-  /** All SLS that were rendered, and the chunks, for rules that look at them. */
+  /** All SLS that were rendered, and the states that are compiled together, for rules. */
   readonly trees: readonly SlsTree[];
-  readonly chunks: readonly LowChunk[];
+  readonly groups: readonly (readonly LowChunk[])[];
   readonly modules: readonly ModuleMeta[];
   readonly pillar: Dict;
   /** A part needs the host, so that not all of it is known. */
   readonly isPartial: boolean;
+};
+
+type CompiledStates = {
+  readonly findings: readonly Finding[];
+  readonly chunks: readonly LowChunk[];
 };
 
 /** A text of an SLS, and what it was read as for hosts of a profile. */
@@ -54,7 +59,7 @@ type WrittenText = KnownText & { readonly written: string };
 
 /** Results for other hosts: documents by their rendered text, states by all of their SLS. */
 export class CompileCache {
-  readonly states = new Map<string, Pick<HostCheck, 'findings' | 'chunks'>>();
+  readonly states = new Map<string, CompiledStates>();
   readonly #texts = new Map<string, Map<string, WrittenText>>();
   #next = 0;
 
@@ -89,6 +94,8 @@ export const checkHostStates = async (
   const findings: Finding[] = [];
   const ctx = attempt.context();
   const pillar = await pillarOf(ctx, findings);
+  // Templates that read it must not fail for its errors once more.
+  attempt.pillar.use(pillar, undefined);
   const recorder = new InputRecorder();
   const { profile } = settings;
   const loader = recordingLoader(attempt, pillar, recorder, { cache, profile });
@@ -103,7 +110,7 @@ export const checkHostStates = async (
     test: true,
   };
   const trees: SlsTree[] = [];
-  const chunks: LowChunk[] = [];
+  const groups: (readonly LowChunk[])[] = [];
   for (const matches of await matchesOf(view, settings, findings)) {
     recorder.reset(matches);
     const tree = await loadSls({ matches, loader });
@@ -115,13 +122,13 @@ export const checkHostStates = async (
       if (key !== undefined) cache.states.set(key, compiled);
     }
     findings.push(...compiled.findings);
-    chunks.push(...compiled.chunks);
+    groups.push(compiled.chunks);
   }
   const isPartial = peer.needed.size > 0;
   return {
     findings: isPartial ? withoutConsequences(findings, peer) : findings,
     trees,
-    chunks,
+    groups,
     modules: ctx.modules,
     pillar,
     isPartial,
@@ -256,7 +263,7 @@ const compileTree = (
   tree: SlsTree,
   ctx: WrapperContext,
   { isStrict }: CheckSettings,
-): Pick<HostCheck, 'findings' | 'chunks'> => {
+): CompiledStates => {
   const options = compileOptions(ctx);
   const compiled = compile(tree, { ...options, collect: 'show' });
   const findings = compiled.errors.map(one => findingOf(ruleOf(one), one));

@@ -36,6 +36,8 @@ export class OfflinePeer extends Peer {
     const { fun, args, kwargs } = params as CallParams;
     const found = this.#answers.find(one => isAnswerTo(one, fun, args, kwargs));
     if (found) return { value: found.value, retcode: 0 } as T;
+    const own = computed[fun]?.(args.map(String));
+    if (own !== undefined && this.#isBuiltIn(fun)) return { value: own, retcode: 0 } as T;
     if (!this.#isKnown(fun))
       throw new TsaltError('not-available', `'${fun}' is not available.`, { kind: 'function' });
     throw this.#needs(`'${fun}'`, `- ${JSON.stringify({ fun, args, kwargs, value: '…' })}`);
@@ -50,6 +52,13 @@ export class OfflinePeer extends Peer {
     });
   }
 
+  #isBuiltIn(fun: string): boolean {
+    const module = fun.slice(0, fun.indexOf('.'));
+    return !this.#modules.some(
+      one => !one.builtin && one.kind === 'exec' && mayBeCalled(one, module),
+    );
+  }
+
   /** Modules of the user may make functions that their sources do not show. */
   #isKnown(fun: string): boolean {
     const dot = fun.indexOf('.');
@@ -62,6 +71,25 @@ export class OfflinePeer extends Peer {
     );
   }
 }
+
+/** Functions that look at nothing but their arguments, on any host. */
+const computed: Readonly<Record<string, (args: readonly string[]) => string | undefined>> = {
+  'file.basename': ([path]) => path?.slice(path.lastIndexOf('/') + 1),
+  'file.dirname': ([path]) => {
+    const head = path?.slice(0, path.lastIndexOf('/') + 1);
+    return head === undefined || /^\/*$/.test(head) ? head : head.replace(/\/+$/, '');
+  },
+  'file.join': ([first = '', ...more]) =>
+    more.reduce(
+      (path, part) =>
+        part.startsWith('/')
+          ? part
+          : path === '' || path.endsWith('/')
+            ? path + part
+            : `${path}/${part}`,
+      first,
+    ),
+};
 
 const isAnswerTo = (
   answer: RecordedAnswer,

@@ -24,7 +24,10 @@ const commandOf = (chunk: LowChunk): string =>
 const instead: readonly (readonly [RegExp, string])[] = [
   [/^(apt|apt-get|yum|dnf|apk|zypper)\s+(-\S+\s+)*(install|add)\b/, 'pkg.installed'],
   [/^(apt|apt-get|yum|dnf|apk|zypper)\s+(-\S+\s+)*(remove|purge|erase|del)\b/, 'pkg.removed'],
-  [/^(systemctl|rc-service|service)\s.*\b(start|restart|reload)\b/, 'service.running with watch'],
+  [
+    /^(systemctl|rc-service|service)\s(.*\s)?(start|restart|reload)(\s|$)/,
+    'service.running with watch',
+  ],
   [/^systemctl\s.*\b(enable)\b/, 'service.running or service.enabled'],
   [/^(systemctl|rc-service|service)\s.*\bstop\b/, 'service.dead'],
   [/^(useradd|adduser|usermod)\b/, 'user.present'],

@@ -1,5 +1,14 @@
+import type { LowChunk } from '../../../protocol/low.ts';
 import { isPlainDict, type Plain } from '../../../protocol/plain.ts';
-import { argumentText, isGiven, isOneOf, type LintHit, type LintRule } from '../rule.ts';
+import {
+  argumentText,
+  hitPlace,
+  isGiven,
+  isOneOf,
+  type LintHit,
+  type LintRule,
+  type LintRun,
+} from '../rule.ts';
 
 const secretName =
   /(^|_)(password|passwd|passphrase|secret|token|api_?key|private_key|access_key|secret_key)$/i;
@@ -31,11 +40,12 @@ export const secretRules: readonly LintRule[] = [
       Object.entries(chunk).flatMap(([argument, value]): LintHit[] => {
         if (!/^[a-z]/.test(argument)) return [];
         const found = named(argument, value).find(
-          ([name, text]) => secretName.test(name) && !isReference(text),
+          ([name, text]) =>
+            secretName.test(name) &&
+            !isReference(text) &&
+            isWritten(run, chunk, argument, name, text),
         );
-        return found &&
-          run.isLiteral(chunk, argument) &&
-          isWritten(run.lineOf(chunk, argument), value)
+        return found
           ? [{ message: `The secret '${found[0]}' is written in the SLS`, argument }]
           : [];
       }),
@@ -76,6 +86,22 @@ export const secretRules: readonly LintRule[] = [
   },
 ];
 
-/** Whether a value stands in the line, or below it. */
-const isWritten = (line: string | undefined, value: Plain | undefined): boolean =>
-  line !== undefined && (typeof value === 'string' ? line.includes(value.slice(0, 40)) : true);
+/** How far below an argument a value of it is looked for. */
+const farthest = 60;
+
+/** Whether a line of the file itself has the name with this value: no template computes it. */
+const isWritten = (
+  run: LintRun,
+  chunk: LowChunk,
+  argument: string,
+  name: string,
+  text: string,
+): boolean => {
+  const at = hitPlace(chunk, argument);
+  if (at?.line === undefined) return false;
+  const lines = run.files.lines(at.file)?.slice(at.line - 1, at.line - 1 + farthest) ?? [];
+  const [first = ''] = text.split('\n');
+  return lines.some(
+    line => line.includes(name) && line.includes(first.slice(0, 40)) && !/\{[{%]/.test(line),
+  );
+};
