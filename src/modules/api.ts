@@ -21,6 +21,19 @@ export type { StateReturn } from '../protocol/result.ts';
 export type { CoreGrains } from './core-grains.ts';
 export type { EnsureSteps, PlannedChange } from './ensure.ts';
 export type {
+  ContractCall,
+  ContractFunction,
+  ExtPillarFunction,
+  MatchedHost,
+  MatcherFunction,
+  ModAggregate,
+  ModInit,
+  ModWatch,
+  OutputterFunction,
+  RendererFunction,
+  SubStateRun,
+} from './module-kinds.ts';
+export type {
   DataDict,
   DataInput,
   GrainsOf,

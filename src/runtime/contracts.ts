@@ -1,4 +1,5 @@
 import { type DependsMark, dependsKey, getContext } from '../modules/api.ts';
+import type { ContractCall } from '../modules/module-kinds.ts';
 import type { ManifestModule } from '../protocol/manifest.ts';
 import type { FunctionSignature } from '../protocol/meta.ts';
 import { isPlainDict } from '../protocol/plain.ts';
@@ -9,18 +10,6 @@ import { checkContractReturn, checkDescription, optionFaults } from './contract-
 export type ContractExports = Readonly<Record<string, unknown>>;
 // biome-ignore lint/suspicious/noExplicitAny: a module's function takes what its author says
 type AnyFunction = (...args: any[]) => unknown;
-
-/** The argument of a user's contract (`_contracts/NAME.ts`) in every call. */
-type ContractCall = {
-  /** `my_cloud.my_resource` */
-  readonly module: string;
-  readonly fun: string;
-  readonly args: unknown[];
-  /** Calls the function itself with `args`. */
-  readonly call: () => Promise<unknown>;
-  /** In `post`: the function's result. */
-  readonly ret?: unknown;
-};
 
 type Signatures = Readonly<Record<string, FunctionSignature>>;
 

@@ -135,11 +135,32 @@ const sources = {
   'states/_states/note.ts': `import { __opts__, __salt__, ensure, type StateReturn } from 'tsalt-ssh/module';
 /** Keeps a note. */
 export const present = async (name: string, { text = '' }: { text?: string } = {}): Promise<StateReturn> => {
-  const old = String(await __salt__['note.get']?.(name));
+  const old = String(await __salt__['note.get'](name));
   if (old === text) return { name, changes: {}, result: true, comment: 'as wanted' };
   return { name, changes: { text }, result: __opts__.test ? null : true, comment: 'written' };
 };
 export const kind: typeof ensure = ensure;
+`,
+  'note.d.ts': `import type { TypedFunction } from 'tsalt-ssh/module';
+declare module 'tsalt-ssh/module' {
+  interface SaltFunctions {
+    'note.get': TypedFunction<[name: string], null, string | null, { name: string }>;
+  }
+}
+`,
+  'calls.ts': `import { __grains__, __salt__, kwargs, type MatcherFunction, type OutputterFunction } from 'tsalt-ssh/module';
+export const calls = async (): Promise<string[]> => [
+  await __salt__['cmd.run']('id', { runas: 'www', cwd: undefined }),
+  await __salt__['cmd.run'](['id'], kwargs({ cwd: '/' })),
+  __grains__.os_family,
+  ...__grains__.ipv4,
+];
+// @ts-expect-error a misspelt function
+export const slip = () => __salt__['cmd.rnu']('id');
+// @ts-expect-error a misspelt keyword
+export const keyword = () => __salt__['user.add']('ann', { gruops: ['wheel'] });
+export const match: MatcherFunction = (target, { grains }) => grains.os === target;
+export const output: OutputterFunction = data => Object.keys(data).join();
 `,
   'site.ts': `import { __grains__, builder } from 'tsalt-ssh/sls';
 export const run = (): { [id: string]: unknown } => {
