@@ -40,13 +40,28 @@ export const callOf = ({ options, words }: Given): CommandLineCall => {
   if (isClean)
     return { target: fun, fun: 'ssh._raw', args: [], kwargs: new Map(), raw: cleanCommand };
   if (fun === undefined) throw withoutFunction(target, options.raw === true);
+  if (options.raw === true && options['expect-no-changes'] === true)
+    expectNoChanges('-r', new Map());
   if (options.raw === true)
     return { target, fun: 'ssh._raw', args: [], kwargs: new Map(), raw: [fun, ...given].join(' ') };
   if (!isFunctionName(fun)) throw wrongFunction(target, fun, given);
   const noParse = (textOf(options['no-parse']) ?? '').split(',').map(name => name.trim());
   const { args, kwargs } = splitArguments(given, noParse, loadYamlArgument);
   if (options['dry-run'] === true && !kwargs.has('test')) kwargs.set('test', true);
+  if (options['expect-no-changes'] === true) expectNoChanges(fun, kwargs);
   return { target, fun, args, kwargs };
+};
+
+/** `--expect-no-changes` is a run in test mode. */
+const expectNoChanges = (fun: string, kwargs: Dict): void => {
+  if (!fun.startsWith('state.'))
+    throw new TsaltError(
+      'usage-value',
+      `--expect-no-changes is for runs of states, such as state.apply, not for ${fun}.`,
+    );
+  if (kwargs.get('test') === false)
+    throw new TsaltError('usage-value', '--expect-no-changes and test=False exclude each other.');
+  kwargs.set('test', true);
 };
 
 const withoutFunction = (target: string, isRaw: boolean): TsaltError =>

@@ -5,6 +5,7 @@ import type { HostResult } from '../protocol/event.ts';
 export const exitCode = {
   ok: 0,
   failed: 20,
+  wouldChange: 21,
   usage: 64,
   render: 65,
   noTarget: 67,
@@ -20,6 +21,7 @@ export const exitCode = {
 export const exitCodeHelp: readonly (readonly [number, string])[] = [
   [exitCode.ok, 'every host did what it was told'],
   [exitCode.failed, 'a state or a function failed'],
+  [exitCode.wouldChange, 'with --expect-no-changes: something would change'],
   [exitCode.usage, 'the command line, the configuration or the roster is wrong'],
   [exitCode.render, 'states or pillar do not render or compile'],
   [exitCode.noTarget, 'no host matches the target'],
@@ -67,6 +69,7 @@ export const precedence: readonly number[] = [
   exitCode.render,
   exitCode.noTarget,
   exitCode.failed,
+  exitCode.wouldChange,
   exitCode.report,
 ];
 
@@ -78,6 +81,10 @@ export const exitCodeOfHost = ({ failure, retcode, states, fun, value }: HostRes
   const compiled = states !== undefined || !fun.startsWith('state.') || !Array.isArray(value);
   return compiled ? exitCode.failed : exitCode.render;
 };
+
+/** Whether a host's run in test mode predicts a change. */
+export const predictsChange = ({ states = {} }: HostResult): boolean =>
+  Object.values(states).some(({ result }) => result === null);
 
 /** The exit code of a run: the gravest of its hosts'. */
 export const gravest = (codes: ReadonlySet<number>): number =>

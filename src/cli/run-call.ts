@@ -1,7 +1,7 @@
 import type { KeptRuntimes } from '../control/host/kept-runtimes.ts';
 import type { RunEvent } from '../protocol/event.ts';
 import type { Opened } from './commands.ts';
-import { exitCode, exitCodeOfError, exitCodeOfHost, gravest } from './exit-code.ts';
+import { exitCode, exitCodeOfError, exitCodeOfHost, gravest, predictsChange } from './exit-code.ts';
 import { withOutputErrors } from './print-text.ts';
 
 /**
@@ -35,6 +35,8 @@ export const runCall = async (opened: Opened, kept?: KeptRuntimes): Promise<numb
     const emit = (event: RunEvent): void => {
       if (event.type === 'start') began();
       if (event.type === 'host') codes.add(exitCodeOfHost(event.result));
+      if (event.type === 'host' && given.options['expect-no-changes'] === true)
+        if (predictsChange(event.result)) codes.add(exitCode.wouldChange);
       if (event.type === 'host' && event.result.failure === undefined) met.add(event.result.id);
       if (event.type === 'phase' && event.phase === 'hello') met.add(event.host);
       output.emit(event);
