@@ -42,9 +42,9 @@ export const diagnose = async (
   report: (diagnosis: HostDiagnosis) => void,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { hosts, isTarget } = pickTargets(request);
+  const { hosts, undecided } = pickTargets(request);
   if (hosts.length === 0) throw noTarget(request);
-  if (isTarget !== undefined)
+  if (undecided.size > 0)
     throw new TsaltError('usage-target', 'doctor needs a target that ids decide.', {
       hint: 'Grains and pillar are only known once a host can be reached. Name the hosts by id, list or nodegroup.',
     });
