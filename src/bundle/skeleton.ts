@@ -5,7 +5,18 @@ import { TsaltError } from '../protocol/error.ts';
 import { makeFolder } from '../trust/make-folder.ts';
 
 /** What `tsalt-ssh module new KIND NAME` can write. */
-export const skeletonKinds = ['state', 'exec', 'grains', 'utils', 'resource', 'renderer'] as const;
+export const skeletonKinds = [
+  'state',
+  'exec',
+  'grains',
+  'utils',
+  'resource',
+  'renderer',
+  'outputter',
+  'matcher',
+  'pillar',
+  'contract',
+] as const;
 type SkeletonKind = (typeof skeletonKinds)[number];
 
 type File = { readonly path: string; readonly text: string };
@@ -55,10 +66,15 @@ const folders: Readonly<Record<SkeletonKind, string>> = {
   utils: '_utils',
   resource: '_modules',
   renderer: '_renderers',
+  outputter: '_outputters',
+  matcher: '_matchers',
+  pillar: '_pillar',
+  contract: '_contracts',
 };
 
 const skeleton = (kind: SkeletonKind, name: string, root: string, testDir: string): File[] => {
-  const path = join(root, folders[kind], `${name.replaceAll('.', '/')}.ts`);
+  const file = `${name.replaceAll('.', '/')}${kind === 'matcher' ? '_match' : ''}.ts`;
+  const path = join(root, folders[kind], file);
   const test = join(testDir, `${name.replaceAll('.', '_')}_${kind}.test.ts`);
   const from = relativeImport(dirname(test), path);
   return [
@@ -219,6 +235,67 @@ export const render = (data: unknown): Record<string, string> =>
       .map(line => line.split('=').map(part => part.trim())),
   );
 `,
+  outputter: name => `/** The outputter ${name}: \`tsalt-ssh '*' test.ping --out ${name}\`. */
+import type { OutputterFunction } from ${api};
+
+/**
+ * Writes one line per host.
+ *
+ * @param data what each host returned, by id
+ * @param _options the options of the output
+ */
+export const output: OutputterFunction = (data, _options) =>
+  Object.entries(data)
+    .map(([host, value]) => \`\${host} \${JSON.stringify(value)}\\n\`)
+    .join('');
+`,
+  matcher:
+    name => `/** The matcher ${name}: \`- match: ${name}\` in the top files of states and pillar. */
+import type { MatcherFunction } from ${api};
+
+/**
+ * Returns whether the id of a host starts with the target.
+ *
+ * @param target the target of the top file
+ * @param host the host: its id, grains and pillar
+ */
+export const match: MatcherFunction = (target, host) => host.id.startsWith(String(target));
+`,
+  pillar:
+    name => `/** The pillar source ${name}: \`ext_pillar: [{ ${name}: settings }]\` in tsalt.yaml. */
+import type { ExtPillarFunction } from ${api};
+
+/**
+ * Returns pillar data for a host.
+ *
+ * @param id the host
+ * @param _pillar its pillar so far
+ * @param settings the settings of tsalt.yaml
+ */
+export const ext_pillar: ExtPillarFunction = (id, _pillar, settings) => ({
+  '${name}': { id, settings },
+});
+`,
+  contract:
+    name => `/** The contract ${name}: \`export const __contracts__ = ['${name}']\` holds a module to it. */
+import { type ContractFunction, log } from ${api};
+
+/**
+ * Runs before every function of the module.
+ *
+ * @param contract the call
+ */
+export const pre: ContractFunction = ({ module, fun }) => {
+  log.debug(\`\${module}.\${fun} is called\`);
+};
+
+/**
+ * Runs after every function of the module, and returns its result.
+ *
+ * @param contract the call
+ */
+export const post: ContractFunction = ({ ret }) => ret;
+`,
 };
 
 const last = (name: string): string => name.split('.').at(-1) ?? name;
@@ -296,6 +373,33 @@ test('a ${name} is created, changed, listed and deleted', async () => {
   renderer: (name, from) => `${head(from, '{ render }')}
 test('${name} makes data of lines', () => {
   expect(render('a = 1\\nb = 2')).toEqual({ a: '1', b: '2' });
+});
+`,
+  outputter: (name, from) => `${head(from, '{ output }')}
+test('${name} writes one line per host', () => {
+  expect(output({ web1: true, web2: [1] }, {})).toBe('web1 true\\nweb2 [1]\\n');
+});
+`,
+  matcher: (name, from) => `${head(from, '{ match }')}
+test('${name} compares the start of the id', () => {
+  const host = { id: 'web1', grains: {}, pillar: {}, delimiter: ':' };
+  expect(match('web', host)).toBe(true);
+  expect(match('db', host)).toBe(false);
+});
+`,
+  pillar: (name, from) => `${head(from, '{ ext_pillar }')}
+test('${name} returns the settings for a host', async () => {
+  const pillar = await ext_pillar('web1', {}, { port: 80 });
+  expect(pillar).toEqual({ '${name}': { id: 'web1', settings: { port: 80 } } });
+});
+`,
+  contract: (name, from) => `${withContext(from, '{ post, pre }')}
+test('${name} logs the call and keeps the result', async () => {
+  const t = createTestContext();
+  const call = { module: 'thing', fun: 'get', args: [], call: async () => 1, ret: 1 };
+  await t.run(() => pre(call));
+  expect(t.logs).toMatchObject([{ level: 'debug', message: 'thing.get is called' }]);
+  expect(await t.run(() => post(call))).toBe(1);
 });
 `,
 };

@@ -57,7 +57,20 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
   'module new': {
     usage: 'module new KIND NAME',
     summary: 'write a module of your own and its test',
-    places: [['state', 'exec', 'grains', 'utils', 'resource', 'renderer']],
+    places: [
+      [
+        'state',
+        'exec',
+        'grains',
+        'utils',
+        'resource',
+        'renderer',
+        'outputter',
+        'matcher',
+        'pillar',
+        'contract',
+      ],
+    ],
     run: async (words, { config }) =>
       printText(await (await import('./new-module.ts')).newModule(words, config)),
   },

@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { builtinNames } from '../bundle/builtin-names.ts';
 import { packageRoot } from '../bundle/locate.ts';
 import { skeletonKinds, writeSkeleton } from '../bundle/skeleton.ts';
 import type { Config } from '../config/config.ts';
 import { TsaltError } from '../protocol/error.ts';
+import { writeTypes } from './write-types.ts';
 
 /**
  * `module new KIND NAME`: writes a module and its test into the project.
@@ -23,14 +26,49 @@ export const newModule = async (words: readonly string[], config: Config): Promi
       hint: 'Set file_roots in tsalt.yaml.',
     });
   const hidden = builtinNames(packageRoot(), kind);
-  const paths = await writeSkeleton(kind, name, { root, testDir: join(config.dir, 'test') });
-  const next =
-    kind === 'state'
-      ? `What it calls belongs into an execution module: tsalt-ssh module new exec ${name}\n`
-      : '';
+  const places = { root, testDir: join(config.dir, 'test') };
+  const paths = await writeSkeleton(kind, name, places);
+  const isAlone = kind === 'state' && !existsSync(join(root, '_modules', `${fileOf(name)}.ts`));
+  if (isAlone && !builtinNames(packageRoot(), 'exec').has(name))
+    paths.push(...(await writeSkeleton('exec', name, places)));
+  paths.push(...(await writeConfig(config.dir)));
+  const types = await declare(config);
   const warning = hidden.has(name)
     ? `There is a built-in ${kind} module '${name}': yours takes its place, with all of its functions.\n`
     : '';
   const wrote = paths.map(path => `wrote ${relative(process.cwd(), path)}\n`).join('');
-  return wrote + warning + next;
+  return wrote + types + warning;
+};
+
+const fileOf = (name: string): string => name.replaceAll('.', '/');
+
+/** Writes a tsconfig.json for modules and their tests, unless the project has one. */
+const writeConfig = async (dir: string): Promise<string[]> => {
+  const path = join(dir, 'tsconfig.json');
+  if (existsSync(path)) return [];
+  await writeFile(path, tsconfig, { flag: 'wx' });
+  return [path];
+};
+
+const tsconfig = `{
+  "compilerOptions": {
+    "target": "es2022",
+    "module": "nodenext",
+    "types": ["node"],
+    "strict": true,
+    "noEmit": true,
+    "allowImportingTsExtensions": true,
+    "skipLibCheck": true
+  }
+}
+`;
+
+/** Declares the user's functions anew. A file that somebody else wrote is left in place. */
+const declare = async (config: Config): Promise<string> => {
+  try {
+    return await writeTypes([], config);
+  } catch (error) {
+    if (error instanceof TsaltError && error.code === 'types-exists') return '';
+    throw error;
+  }
 };

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { skeletonKinds } from '../../src/bundle/skeleton.ts';
 import { packageRoot } from '../helpers/cli.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 
@@ -250,6 +251,31 @@ test.each(['5.4', '5.9', '7.0'])(
   },
   240_000,
 );
+
+test('what module new writes compiles and passes its tests in a fresh project', async () => {
+  const dir = join(scratch, 'skeletons');
+  mkdirSync(join(dir, 'states'), { recursive: true });
+  writeFileSync(join(dir, 'package.json'), '{"private": true, "type": "module"}\n');
+  writeFileSync(join(dir, 'tsalt.yaml'), 'cachedir: cache\nfile_roots: { base: [states] }\n');
+  await install(dir, tarball, 'typescript@~5.9.0', 'vitest@4', '@types/node@20');
+  const env = { PATH: process.env.PATH, HOME: home };
+  for (const kind of skeletonKinds)
+    await run(
+      process.execPath,
+      ['node_modules/tsalt-ssh/dist/tsalt-ssh.cjs', 'module', 'new', kind, `my_${kind}`],
+      { cwd: dir, env },
+    );
+  const { stdout: errors } = await run(process.execPath, ['node_modules/typescript/bin/tsc'], {
+    cwd: dir,
+    env,
+  }).catch((error: { stdout: string }) => error);
+  expect(errors).toBe('');
+  const { stdout } = await run(process.execPath, ['node_modules/vitest/vitest.mjs', 'run'], {
+    cwd: dir,
+    env,
+  }).catch((error: { stdout: string }) => error);
+  expect(stdout).toMatch(new RegExp(`Test Files .*${skeletonKinds.length + 1} passed`));
+}, 240_000);
 
 test('publint and "Are the types wrong?" find nothing', async () => {
   const { publint } = await import('publint');
