@@ -6,6 +6,12 @@ const path = require('node:path');
 const vm = require('node:vm');
 
 const main = path.join(__dirname, 'main.cjs');
+// A user in no passwd file who has no HOME either, as in some containers, gets what Docker sets.
+try {
+  require('node:os').homedir();
+} catch {
+  process.env.HOME = '/';
+}
 const cacheHome = process.env.XDG_CACHE_HOME || path.join(require('node:os').homedir(), '.cache');
 const cacheDir = path.join(cacheHome, 'tsalt-ssh');
 const day = 24 * 3600 * 1000;
