@@ -67,6 +67,10 @@ const bootPrograms = await withScript('src/loader/read-programs.ts', async file 
   const { readPrograms } = await import(file);
   return readPrograms(`${root}src/loader`);
 });
+const reportPage = await withScript('src/output/html/read-page.ts', async file => {
+  const { readPage } = await import(file);
+  return readPage(`${root}src/output/html`);
+});
 await build({
   entryPoints: [`${root}src/main.ts`],
   outfile: `${root}dist/main.cjs`,
@@ -81,7 +85,11 @@ await build({
   plugins: [onlyClientOfSsh2, largePacketsOfSsh2],
   external: ['esbuild', '*.node', 'cpu-features'],
   supported: { 'dynamic-import': false },
-  define: { 'import.meta.url': 'importMetaUrl', bootPrograms: JSON.stringify(bootPrograms) },
+  define: {
+    'import.meta.url': 'importMetaUrl',
+    bootPrograms: JSON.stringify(bootPrograms),
+    reportPage: JSON.stringify(reportPage),
+  },
   banner: { js: "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
   logLevel: 'warning',
 });

@@ -1,7 +1,8 @@
 /**
  * `npm run demo`: SSH servers inside this process, each a "host" with a scratch root of its own,
  * and the real command line with `roster.yaml` and `states/` against them, twice. Nothing
- * outside of the scratch folder is touched; it is removed at the end.
+ * outside of the scratch folder is touched; it is removed at the end. The report of the first run
+ * stays in a folder of its own.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -76,8 +77,12 @@ try {
     demo: { key, hosts: hosts.map(({ id, root, server }) => ({ id, root, port: server.port })) },
   };
   writeFileSync(join(scratch, 'tsalt.yaml'), JSON.stringify(config), { mode: 0o600 });
-  say(`${hosts.length} SSH servers on loopback: tsalt-ssh 'web*' state.apply`);
-  code = await run(['web*', 'state.apply']);
+  const report = join(mkdtempSync(join(tmpdir(), 'tsalt-demo-report-')), 'run.html');
+  say(
+    `${hosts.length} SSH servers on loopback: tsalt-ssh 'web*' state.apply --report html=run.html`,
+  );
+  code = await run(['web*', 'state.apply', '--report', `html=${report}`]);
+  say(`The report for a browser: ${report}`);
   if (code === 0) {
     say(
       "Once more, to see that nothing changes: tsalt-ssh 'web*' state.apply --state-output=terse",

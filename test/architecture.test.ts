@@ -100,7 +100,10 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
   bundle: { imports: ['trust', 'protocol'], packages: ['esbuild', '@babel/parser', 'fflate'] },
   transport: { imports: ['loader', 'trust', 'protocol'], packages: ['ssh2'] },
   loader: { imports: ['protocol'], packages: ['esbuild'] },
-  output: { imports: ['memory', 'data', 'protocol'], packages: ['listr2'] },
+  output: {
+    imports: ['memory', 'data', 'protocol'],
+    packages: ['listr2', '@dagrejs/dagre', 'esbuild'],
+  },
   runtime: { imports: ['modules', 'data', 'protocol'] },
   modules: { imports: ['data', 'protocol'], packages: ['tsalt-ssh/module', 'vitest'] },
   yaml: { imports: ['data', 'protocol'], packages: ['js-yaml'] },

@@ -82,7 +82,7 @@ export const openOutput = async ({
   };
   if (reports.length === 0) return opened;
   const { withReports } = await import('./open-reports.ts');
-  return withReports(opened, reports, options);
+  return withReports(opened, reports, { options, given });
 };
 
 /** A log that cannot be written is reported once and does not stop the run. */

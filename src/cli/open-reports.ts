@@ -3,7 +3,9 @@ import { createOutput } from '../output/output.ts';
 import type { Output } from '../output/request.ts';
 import type { TsaltError } from '../protocol/error.ts';
 import { fileWriter, firstError, reportError } from './file-writer.ts';
+import type { Given } from './parse.ts';
 import type { Report } from './report-option.ts';
+import { rerunCommands } from './rerun-command.ts';
 
 /** The output of a run, and why not all of it could be written. */
 export type OpenedOutput = Output & { readonly errors: () => Promise<readonly TsaltError[]> };
@@ -15,10 +17,10 @@ export type OpenedOutput = Output & { readonly errors: () => Promise<readonly Ts
 export const withReports = async (
   output: OpenedOutput,
   reports: readonly Report[],
-  options: OutputOptions,
+  context: { readonly options: OutputOptions; readonly given: Given },
 ): Promise<OpenedOutput> => {
   const opened: Opened[] = [];
-  for (const report of reports) opened.push(await open(report, options));
+  for (const report of reports) opened.push(await open(report, context));
   return {
     emit: event => {
       output.emit(event);
@@ -47,7 +49,10 @@ type Opened = Pick<Output, 'emit' | 'finish' | 'fail'> & {
   readonly error: () => Promise<TsaltError | undefined>;
 };
 
-const open = async ({ format, file }: Report, options: OutputOptions): Promise<Opened> => {
+const open = async (
+  { format, file }: Report,
+  { options, given }: { readonly options: OutputOptions; readonly given: Given },
+): Promise<Opened> => {
   let failure: TsaltError | undefined;
   const kept = (error: unknown): void => {
     failure ??= reportError(file, error);
@@ -61,6 +66,7 @@ const open = async ({ format, file }: Report, options: OutputOptions): Promise<O
       complain: () => undefined,
       logLevel: 'quiet',
       timeline: false,
+      commands: rerunCommands(given),
     });
     return {
       emit: event => {

@@ -130,7 +130,7 @@ export const options = {
   'out-file-append': { ...flag(output, 'Append to the file'), alias: ['output-file-append'] },
   report: text(
     output,
-    'Write reports too: FORMAT=FILE with commas between; junit, json, ndjson or markdown',
+    'Write reports too: FORMAT=FILE with commas between; html, junit, json, ndjson or markdown',
   ),
   static: flag(output, 'One document for all hosts, at the end', 's'),
   'no-color': { ...flag(output, 'No colours'), alias: ['no-colour'] },

@@ -103,10 +103,10 @@ const withCommas = (name: string): string =>
   `Several values are written with commas between: --${name} A,B.`;
 
 const hints: Readonly<Record<string, string>> = {
-  out: 'Standard output has one format. --report json=FILE,junit=FILE writes others beside it.',
+  out: 'Standard output has one format. --report html=FILE,json=FILE writes others beside it.',
   'no-parse': withCommas('no-parse'),
   'remote-port-forwards': withCommas('remote-port-forwards'),
-  report: 'Several reports are written with commas between: --report json=FILE,junit=FILE.',
+  report: 'Several reports are written with commas between: --report html=FILE,json=FILE.',
   roster: withCommas('roster'),
   'scan-ports': withCommas('scan-ports'),
   'trust-owner': withCommas('trust-owner'),

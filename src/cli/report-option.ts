@@ -2,7 +2,7 @@ import { nearest } from '../data/nearest.ts';
 import { TsaltError } from '../protocol/error.ts';
 
 /** Formats that `--report` takes. */
-const reportFormats = ['junit', 'json', 'ndjson', 'markdown'] as const;
+const reportFormats = ['html', 'junit', 'json', 'ndjson', 'markdown'] as const;
 
 /** One report of `--report`. */
 export type Report = { readonly format: (typeof reportFormats)[number]; readonly file: string };
@@ -38,4 +38,4 @@ const reportOf = (text: string): Report => {
 const wrong = (message: string, hint = formatsHint): TsaltError =>
   new TsaltError('usage-report', message, { hint });
 
-const formatsHint = `The formats are ${reportFormats.join(', ')}: --report junit=run.xml,json=run.json`;
+const formatsHint = `The formats are ${reportFormats.join(', ')}: --report html=run.html,junit=run.xml`;

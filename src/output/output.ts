@@ -14,10 +14,13 @@ import { compareText, indented, oneLine } from './text.ts';
 
 /** Makes the output of one run. Only what `--out` needs is loaded. */
 export const createOutput = async (request: OutputRequest): Promise<Output> => {
+  const { out } = request.options;
   const output =
-    request.options.out === 'ndjson'
+    out === 'ndjson'
       ? (await import('./format/ndjson.ts')).ndjsonOutput(request)
-      : new HostOutput(request);
+      : out === 'html'
+        ? (await import('./html/html.ts')).htmlOutput(request)
+        : new HostOutput(request);
   return request.logFile === undefined ? output : withLogFile(output, request.logFile);
 };
 

@@ -17,6 +17,11 @@ export type OutputRequest = {
   readonly logFile?: { readonly level: LogLevel | 'quiet'; readonly write: (text: string) => void };
   /** `-v`: a line for each phase of each host. */
   readonly timeline: boolean;
+  /** Command lines that repeat the run, on all hosts or on some. */
+  readonly commands?: {
+    readonly whole: string;
+    readonly only: (ids: readonly string[]) => string;
+  };
   /** Progress on a terminal; absent where there is none. */
   readonly live?: () => Promise<Live>;
   /** Milliseconds until progress is worth its room. */

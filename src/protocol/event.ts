@@ -37,6 +37,13 @@ export type HostResult = {
   readonly outputter?: string;
 };
 
+/** States of a plan by their tags, and the requisites between them. */
+export type RequisiteGraph = {
+  readonly tags: readonly string[];
+  /** Places in `tags`: the state that requires, the one that is required, and how. */
+  readonly edges: readonly (readonly [from: number, to: number, kind: string])[];
+};
+
 /** Everything the core says while it works; only `output` prints. */
 export type RunEvent =
   | { readonly type: 'start'; readonly hosts: readonly string[]; readonly fun: string }
@@ -46,7 +53,13 @@ export type RunEvent =
       readonly phase: Phase;
       readonly detail?: string;
     }
-  | { readonly type: 'plan'; readonly host: string; readonly total: number }
+  | {
+      readonly type: 'plan';
+      readonly host: string;
+      readonly total: number;
+      /** Finds the requisites between the states; JSON leaves it out. */
+      readonly requisites?: () => RequisiteGraph;
+    }
   | ({ readonly type: 'state-start'; readonly host: string } & StateStarted)
   | ({ readonly type: 'state'; readonly host: string } & StateFinished)
   | {

@@ -88,5 +88,5 @@ test.each([
 
 test('two --out name --report', async () => {
   const { code, stderr } = await project.run('*', 'test.ping', '--out=json', '--out=yaml');
-  expect([code, stderr]).toEqual([64, expect.stringContaining('--report json=FILE,junit=FILE')]);
+  expect([code, stderr]).toEqual([64, expect.stringContaining('--report html=FILE,json=FILE')]);
 });

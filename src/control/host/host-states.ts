@@ -1,5 +1,7 @@
+import { requisiteEdges } from '../../compiler/requisite-edges.ts';
 import { mayBeCalled } from '../../data/signatures/module-names.ts';
 import { TsaltError } from '../../protocol/error.ts';
+import type { RequisiteGraph } from '../../protocol/event.ts';
 import type { GuardParams } from '../../protocol/guard.ts';
 import type {
   Restart,
@@ -107,7 +109,8 @@ export class HostStates {
     const params = { ...(await this.#params(chunks, settings)), ...(guard && { guard }) };
     await ready();
     this.#planned = params.chunks;
-    shared.emit({ type: 'plan', host: host.id, total: chunks.length });
+    const requisites = (): RequisiteGraph => requisiteEdges(chunks);
+    shared.emit({ type: 'plan', host: host.id, total: chunks.length, requisites });
     shared.emit({ type: 'phase', host: host.id, phase: 'run' });
     const answer = guard
       ? await this.#parts.guarded(guard, () => this.#sendOnce(params))

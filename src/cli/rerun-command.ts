@@ -1,0 +1,55 @@
+import { shellQuote } from '../data/formats/shell-quote.ts';
+import type { Given } from './parse.ts';
+
+/** Options that choose hosts: a list of ids takes their place. */
+const targeting: ReadonlySet<string> = new Set([
+  'pcre',
+  'list',
+  'nodegroup',
+  'grain',
+  'grain-pcre',
+  'pillar',
+  'pillar-pcre',
+  'ipcidr',
+  'compound',
+  'delimiter',
+]);
+
+/** Arguments whose value may be a secret. */
+const secretName = /^[\w-]*(?:passw|passphrase|secret|token|pillar|api_?key|credential)[\w-]*=/i;
+
+type RerunCommands = {
+  /** The command line of this run. */
+  readonly whole: string;
+  /** Builds the command line for some hosts. */
+  readonly only: (ids: readonly string[]) => string;
+};
+
+/** Words a command line for a shell that repeats a run. Values that may be secrets are left out. */
+export const rerunCommands = ({ options, words, saltfile }: Given): RerunCommands => {
+  const [target, ...rest] = options.local === true ? [undefined, ...words] : words;
+  const given = Object.entries(options).filter(([name]) => saltfile?.names.has(name) !== true);
+  const written = (names: (name: string) => boolean): string[] =>
+    given.flatMap(([name, value]) => (names(name) ? optionWords(name, value) : []));
+  const call = rest.map(word => withoutSecret(word ?? ''));
+  const line = (parts: readonly string[]): string =>
+    ['tsalt-ssh', ...parts].map(shellQuote).join(' ');
+  const whole = line([...written(() => true), ...(target === undefined ? [] : [target]), ...call]);
+  return {
+    whole,
+    only: ids =>
+      options.local === true
+        ? whole
+        : line([...written(name => !targeting.has(name)), '-L', ids.join(','), ...call]),
+  };
+};
+
+const optionWords = (name: string, value: unknown): string[] =>
+  value === true
+    ? [`--${name}`]
+    : [value].flat().flatMap(one => (typeof one === 'string' ? [`--${name}=${one}`] : []));
+
+const withoutSecret = (word: string): string => {
+  const [name] = secretName.exec(word) ?? [];
+  return name === undefined ? word : `${name}***`;
+};
