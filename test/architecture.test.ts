@@ -25,7 +25,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
     packages: ['yargs', 'yargs/helpers'],
   },
   library: {
-    imports: ['cli', 'control', 'config', 'sdb', 'roster', 'data', 'protocol'],
+    imports: ['cli', 'control', 'modules', 'config', 'sdb', 'roster', 'data', 'protocol'],
   },
   control: {
     imports: [

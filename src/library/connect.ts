@@ -31,7 +31,7 @@ export type HostSessions = {
    * until `saltutil.refresh_grains`. Runs at the same time have connections of their own where
    * they are on the same host.
    */
-  readonly run: (call: SessionCall) => FleetRun;
+  readonly run: <const F extends string>(call: SessionCall & { readonly fun: F }) => FleetRun<F>;
   /** Ends the runtimes and closes the connections. */
   readonly close: () => void;
   readonly [Symbol.dispose]: () => void;

@@ -20,4 +20,4 @@ export type {
   RunOptions,
   TargetSettings,
 } from './options.ts';
-export { type FleetRun, run } from './run.ts';
+export { type FleetRun, type ResultOf, run } from './run.ts';

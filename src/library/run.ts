@@ -1,14 +1,25 @@
 import type { KeptRuntimes } from '../control/host/kept-runtimes.ts';
+import type { SaltTable } from '../modules/api.ts';
 import type { HostResult, RunEvent } from '../protocol/event.ts';
+import type { Plain } from '../protocol/plain.ts';
 import { openRequest } from './invocation.ts';
 import type { RunOptions } from './options.ts';
+
+/** The result of a host. The type of `value` is that of a built-in function which succeeded. */
+export type ResultOf<F extends string> = Omit<HostResult, 'value'> & {
+  readonly value?: F extends keyof SaltTable
+    ? SaltTable[F] extends (...args: never[]) => Promise<infer Value>
+      ? Value
+      : Plain
+    : Plain;
+};
 
 /**
  * A run that `run` prepared. It begins when its events or its results are asked for, once.
  *
  * Leaving the loop over the events ends the run as `signal` does, and waits for its end.
  */
-export type FleetRun = AsyncIterable<RunEvent> & {
+export type FleetRun<F extends string = string> = AsyncIterable<RunEvent> & {
   /**
    * Carries the run out.
    *
@@ -16,7 +27,7 @@ export type FleetRun = AsyncIterable<RunEvent> & {
    *   fails is a result with `failure` or with a `retcode` other than 0.
    * @throws TsaltError for what is wrong on this side: options, configuration, roster, target
    */
-  readonly results: () => Promise<readonly HostResult[]>;
+  readonly results: () => Promise<readonly ResultOf<F>[]>;
 };
 
 /**
@@ -29,14 +40,19 @@ export type FleetRun = AsyncIterable<RunEvent> & {
  *
  * @throws nothing itself: what is wrong with the options is thrown by the loop or by `results`
  */
-export const run = (options: RunOptions): FleetRun => runKeeping(options);
+export const run = <const F extends string>(
+  options: RunOptions & { readonly fun: F },
+): FleetRun<F> => runKeeping(options);
 
 /**
  * As `run`, with the connections and runtimes of a session.
  *
  * @internal
  */
-export const runKeeping = (options: RunOptions, kept?: KeptRuntimes): FleetRun => {
+export const runKeeping = <F extends string>(
+  options: RunOptions & { readonly fun: F },
+  kept?: KeptRuntimes,
+): FleetRun<F> => {
   let isBegun = false;
   const begin = (): AsyncGenerator<RunEvent, void, undefined> => {
     if (isBegun) throw new Error('A run can be carried out once. Call run() again for another.');
@@ -46,8 +62,9 @@ export const runKeeping = (options: RunOptions, kept?: KeptRuntimes): FleetRun =
   return {
     [Symbol.asyncIterator]: begin,
     results: async () => {
-      const results: HostResult[] = [];
-      for await (const event of begin()) if (event.type === 'host') results.push(event.result);
+      const results: ResultOf<F>[] = [];
+      for await (const event of begin())
+        if (event.type === 'host') results.push(event.result as ResultOf<F>);
       return results;
     },
   };
