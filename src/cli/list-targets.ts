@@ -1,6 +1,6 @@
 import type { Request } from '../config/request.ts';
 import { pickTargets } from '../control/fleet/targets.ts';
-import { keptGrains } from '../control/host/last-grains.ts';
+import { cachedGrains } from '../control/host/last-grains.ts';
 import { loadFormat } from '../output/format.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
@@ -70,7 +70,7 @@ export const certainties = async (
     else if (asked) {
       if (asked.has(host.id)) found.set(host, asked.get(host.id) === true ? 'asked' : 'unknown');
     } else {
-      const grains = keptGrains(request.config, host);
+      const grains = cachedGrains(request.config, host);
       const answer = grains && isTargetBy(host, grains);
       if (answer !== false) found.set(host, answer === true ? 'last run' : 'unknown');
     }

@@ -32,12 +32,7 @@ export const runInBatches = async (
   const counts = batch !== undefined || (budget !== undefined && 'percent' in budget);
   const hosts = counts ? await onlyTargets(runs, targets, { maxProcs, signal }) : targets.hosts;
   let checkError: TsaltError | undefined;
-  const isSliding = batchMode === 'sliding';
-  const one = async (host: Host): Promise<boolean> => {
-    const isFine = await runs.one(host);
-    if (isSliding && batchWait) await pause(batchWait * 1000, signal);
-    return isFine;
-  };
+  const wait = batchWait === undefined ? undefined : () => pause(batchWait * 1000, signal);
   const between = async (
     done: readonly Host[],
     next: readonly Host[],
@@ -46,7 +41,7 @@ export const runInBatches = async (
     if (checkError) return checkError.message.replace(/\.$/, '');
     if (request.options.batchAsk && !(await request.confirm?.(question(next))))
       return 'the answer was no';
-    if (batchWait) await pause(batchWait * 1000, signal);
+    await wait?.();
     return undefined;
   };
   const { notStarted, reason = '' } = await rollOut(
@@ -56,7 +51,7 @@ export const runInBatches = async (
       ...(batch === undefined ? {} : { sizes: batch }),
       ...(budget === undefined ? {} : { maxFail: budget }),
     },
-    { one, between, atOnce: maxProcs, signal },
+    { one: runs.one, between, ...(wait ? { pause: wait } : {}), atOnce: maxProcs, signal },
   );
   if (notStarted.length > 0) {
     const ids = notStarted.map(({ id }) => id);

@@ -6,7 +6,7 @@ import type { Transport } from '../../transport/transport.ts';
 import type { Shared } from '../facts/shared.ts';
 import type { HostRun } from '../host/host-run.ts';
 import type { KeptRuntimes } from '../host/kept-runtimes.ts';
-import { keptGrains } from '../host/last-grains.ts';
+import { cachedGrains } from '../host/last-grains.ts';
 import { decideHost, runHost } from '../host/run-host.ts';
 import { sudoHint } from '../host/sudo-hint.ts';
 import { newBarrier } from './barrier.ts';
@@ -130,7 +130,7 @@ export class HostRuns {
   #isProbablyOther(host: Host, { failure }: HostResult): boolean {
     const { shared, targets } = this.#parts;
     if (failure === undefined || !targets.undecided.has(host)) return false;
-    const grains = keptGrains(shared.request.config, host);
+    const grains = cachedGrains(shared.request.config, host);
     if (!grains || targets.isTargetBy(host, grains) !== false) return false;
     shared.emit({
       type: 'log',

@@ -23,6 +23,8 @@ export type RolloutWork<T> = {
    * @returns why the rest does not begin; undefined to go on
    */
   readonly between: (batch: readonly T[], next: readonly T[]) => Promise<string | undefined>;
+  /** Waits before the next host takes the place of one that has ended, in batches that slide. */
+  readonly pause?: () => Promise<void>;
   /** How many hosts may be at work at the same time. */
   readonly atOnce: number;
   readonly signal: AbortSignal;
@@ -40,7 +42,7 @@ export type RolloutEnd<T> = { readonly notStarted: readonly T[]; readonly reason
 export const rollOut = async <T>(
   hosts: readonly T[],
   { sizes = [], mode, maxFail }: RolloutPlan,
-  { one, between, atOnce, signal }: RolloutWork<T>,
+  { one, between, pause, atOnce, signal }: RolloutWork<T>,
 ): Promise<RolloutEnd<T>> => {
   const budget = maxFail === undefined ? Number.POSITIVE_INFINITY : hostsOf(maxFail, hosts);
   const begun = new Set<T>();
@@ -50,12 +52,17 @@ export const rollOut = async <T>(
     if (failed >= budget) reason ??= `${failed} ${failed === 1 ? 'host' : 'hosts'} failed`;
     return reason === undefined && !signal.aborted;
   };
-  const run = async (some: readonly T[], width: number): Promise<void> => {
+  const run = async (
+    some: readonly T[],
+    width: number,
+    afterwards?: () => Promise<void>,
+  ): Promise<void> => {
     const limit = pLimit(Math.max(1, Math.min(width, atOnce)));
     const enter = async (host: T): Promise<void> => {
       if (!mayBegin()) return;
       begun.add(host);
       if (!(await one(host))) failed += 1;
+      if (begun.size < hosts.length && mayBegin()) await afterwards?.();
     };
     await Promise.all(some.map(host => limit(enter, host)));
   };
@@ -63,7 +70,7 @@ export const rollOut = async <T>(
   const slidesFrom = mode === 'sliding' ? Math.max(0, sizes.length - 1) : batches.length;
   for (const [at, batch] of batches.entries()) {
     if (at === slidesFrom) {
-      await run(batches.slice(at).flat(), batch.length);
+      await run(batches.slice(at).flat(), batch.length, pause);
       break;
     }
     await run(batch, batch.length);

@@ -65,10 +65,6 @@ const keep = async (
   await writePrivate(fileOf(config, host), JSON.stringify(kept));
 };
 
-/** The grains of the host's last run; undefined where none are kept. They may be out of date. */
-export const keptGrains = (config: Config, host: Host): PlainDict | undefined =>
-  readKept(config, host)?.grains;
-
 const readKept = (config: Config, host: Host): Kept | undefined => {
   if (!config.minion_data_cache) return undefined;
   try {

@@ -13,8 +13,10 @@ const record = async (
     fails = () => false,
     takes = () => 0,
     atOnce = 1000,
+    pause,
     stop = () => undefined,
   }: {
+    pause?: () => Promise<void>;
     fails?: (at: number) => boolean;
     takes?: (at: number) => number;
     atOnce?: number;
@@ -41,6 +43,7 @@ const record = async (
       between.push(batch);
       return stop(batch);
     },
+    ...(pause ? { pause } : {}),
     atOnce,
     signal: new AbortController().signal,
   });
@@ -73,6 +76,37 @@ describe('rollOut', () => {
     expect(events.indexOf('+h4')).toBeLessThan(events.indexOf('-h1'));
     expect(widest).toBe(2);
     expect(between).toEqual([['h0']]);
+  });
+
+  test('a pause between hosts counts failures before it, and comes neither in batches nor last', async () => {
+    const pauses: number[] = [];
+    const { events, notStarted } = await record(
+      6,
+      { mode: 'sliding', sizes: [{ count: 1 }, { count: 2 }], maxFail: { count: 1 } },
+      {
+        fails: at => at === 2,
+        takes: at => (at === 2 ? 20 : 5),
+        pause: async () => {
+          pauses.push(1);
+          await setTimeout(60);
+        },
+      },
+    );
+    // The failure of h2 falls into the pause after h1.
+    expect(events).toContain('!h2');
+    expect(notStarted).toEqual(['h3', 'h4', 'h5']);
+    expect(pauses).toHaveLength(1);
+    const whole = await record(
+      3,
+      { mode: 'sliding', sizes: [{ count: 1 }] },
+      {
+        pause: async () => {
+          pauses.push(2);
+        },
+      },
+    );
+    expect(whole.events).toHaveLength(6);
+    expect(pauses.filter(one => one === 2)).toHaveLength(2);
   });
 
   test('between two batches the rest can be left out', async () => {
