@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { packageRoot } from '../helpers/cli.ts';
+
+const types = join(packageRoot, 'dist/types');
+
+/** The declarations of the library, and of the events and results that it returns. */
+const files = [
+  'library/index',
+  'library/options',
+  'library/run',
+  'library/connect',
+  'library/load-roster',
+  'protocol/event',
+  'protocol/result',
+  'protocol/error',
+];
+
+// A change that is wanted: npx vitest run -u test/library/api-report.test.ts, and a changeset.
+test('the declarations of the library are those of the API report', async () => {
+  const report = files
+    .map(file => `// ${file}\n${readFileSync(join(types, `${file}.d.ts`), 'utf8')}`)
+    .join('\n');
+  await expect(report).toMatchFileSnapshot('api-report.txt');
+});
