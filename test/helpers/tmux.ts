@@ -53,12 +53,14 @@ export const startTmux = (
       }
     },
     ended: async () => {
+      const server = Number(tmux('display-message', '-p', '#{pid}'));
       for (const end = Date.now() + 30_000; ; ) {
         const [dead, status] = tmux('list-panes', '-F', '#{pane_dead} #{pane_dead_status}')
           .trim()
           .split(' ');
-        // tmux learns the status a moment after the end.
         if (dead === '1' && status) return Number(status);
+        // tmux learns the status by a signal, which may come before it has noted the end.
+        if (dead === '1') process.kill(server, 'SIGCHLD');
         if (Date.now() > end) throw new Error(`The program did not end:\n${screen()}`);
         await new Promise(resolve => setTimeout(resolve, 50));
       }

@@ -84,6 +84,7 @@ describe('completion offers', () => {
     expect(answer('w')).toEqual([
       ['web1', '10.0.0.1'],
       ['web2', '10.0.0.2'],
+      ['watch', 'run it again whenever a file of the project changes'],
     ]);
     expect(values('-N', '')).toEqual(['webs', 'dbs']);
     expect(values('-L', 'web1,d')).toEqual(['web1,db1']);
@@ -204,7 +205,7 @@ describe('the index', () => {
     });
     chmodSync(join(project.dir, 'programs/r.sh'), 0o755);
     expect(values('-c', 'programs', '--nodeg')).toEqual(['--nodegroup']);
-    expect(values('-c', 'programs', 'w')).toEqual([]);
+    expect(values('-c', 'programs', 'w')).toEqual(['watch']);
     expect(existsSync(mark)).toBe(false);
   });
 

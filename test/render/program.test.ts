@@ -26,7 +26,7 @@ test.each(endless)(
   'a program with an endless loop %s is ended by name; others go on',
   async (_, code) => {
     const slow = site({
-      ...limits(500),
+      ...limits(2000),
       call: () => new Promise(resolve => setTimeout(() => resolve('late'), 100)),
     });
     const other = slow.data(
@@ -34,7 +34,7 @@ test.each(endless)(
     );
     const shown = await slow.failure(`#!ts\n${code}`);
     expect(shown).toContain(
-      'the program computed for more than 0.5 s (renderer limit) (web/init.sls)',
+      'the program computed for more than 2 s (renderer limit) (web/init.sls)',
     );
     expect(await other).toEqual({ a: 'late' });
     expect(await slow.data('#!ts\nexport default { a: 1 };')).toEqual({ a: 1 });
