@@ -36,6 +36,17 @@ const largePacketsOfSsh2 = {
     }),
 };
 
+// The protocol of editors is as large as a tenth of the program, and only `tsalt-ssh lsp` needs it.
+const languageProtocol = 'language-protocol.cjs';
+const apartLanguageProtocol = {
+  name: 'apart-language-protocol',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^vscode-languageserver/ }, () => ({
+      path: `./${languageProtocol}`,
+      external: true,
+    })),
+};
+
 await rm(`${root}dist`, { recursive: true, force: true });
 await mkdir(`${root}dist`);
 
@@ -82,7 +93,7 @@ await build({
   minifyWhitespace: true,
   minifySyntax: true,
   lineLimit: 400,
-  plugins: [onlyClientOfSsh2, largePacketsOfSsh2],
+  plugins: [onlyClientOfSsh2, largePacketsOfSsh2, apartLanguageProtocol],
   external: ['esbuild', '*.node', 'cpu-features'],
   supported: { 'dynamic-import': false },
   define: {
@@ -91,6 +102,24 @@ await build({
     reportPage: JSON.stringify(reportPage),
   },
   banner: { js: "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
+  logLevel: 'warning',
+});
+await build({
+  stdin: {
+    contents: `export { createConnection, CompletionItemKind, DiagnosticSeverity, ResponseError,
+      SymbolKind, TextDocumentSyncKind, TextDocuments } from 'vscode-languageserver/node';
+      export { TextDocument } from 'vscode-languageserver-textdocument';`,
+    resolveDir: root,
+  },
+  outfile: `${root}dist/${languageProtocol}`,
+  bundle: true,
+  platform: 'node',
+  format: 'cjs',
+  target: 'node20',
+  charset: 'ascii',
+  minifyWhitespace: true,
+  minifySyntax: true,
+  lineLimit: 400,
   logLevel: 'warning',
 });
 await copyFile(`${root}scripts/launcher.cjs`, `${root}dist/tsalt-ssh.cjs`);

@@ -9,6 +9,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
     imports: [
       'control',
       'validate',
+      'lsp',
       'trust',
       'config',
       'sdb',
@@ -64,6 +65,10 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
       'data',
       'protocol',
     ],
+  },
+  lsp: {
+    imports: ['validate', 'control', 'config', 'roster', 'fileserver', 'yaml', 'data', 'protocol'],
+    packages: ['vscode-languageserver/node', 'vscode-languageserver-textdocument'],
   },
   wrapper: {
     imports: [

@@ -129,6 +129,12 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
         await (await import('../validate/schemas/schema-command.ts')).schemaText(words, config),
       ),
   },
+  lsp: {
+    usage: 'lsp',
+    summary: 'serve an editor: errors, completion, definitions, renaming (see Editors)',
+    runEarly: async (words, given, env) =>
+      (await import('./lsp.ts')).languageServer(words, given, env),
+  },
   types: {
     usage: 'types [FILE]',
     summary: 'declare the functions of your modules for TypeScript',

@@ -6,7 +6,7 @@ const run = 'Run:';
 const ssh = 'SSH:';
 const roster = 'Roster and configuration:';
 const output = 'Output:';
-const checks = 'Checks (validate, lint):';
+const checks = 'Checks (validate, lint, lsp):';
 
 const flag = (group: string, describe: string, alias?: string): Options => ({
   type: 'boolean',
@@ -154,6 +154,8 @@ export const options = {
   lint: flag(checks, 'validate: apply the rules of lint as well'),
   fix: flag(checks, 'Correct findings of lint that can be corrected safely'),
   watch: flag(checks, 'Check again after each change of a file'),
+  stdio: flag(checks, 'lsp: serve over standard input and output, which is the default'),
+  untrusted: flag(checks, 'lsp: render nothing of the project, and do not read its roster'),
   answers: text(checks, 'File with results of functions that templates call on hosts'),
 
   version: flag('Information:', 'Show the version'),

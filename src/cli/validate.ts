@@ -118,9 +118,9 @@ const makeReport = async (
   const { options } = opened.given;
   const grains = grainsOf(options);
   const answers = options.answers === undefined ? [] : readAnswers(String(options.answers));
-  const { roster, findings: broken } = await rosterOf(opened);
+  const { roster, findings: broken } = await rostersToCheck(opened);
   const { target, sls } = wordsOf(words, roster, opened);
-  const request = requestOf(target, roster, opened);
+  const request = checkRequest(target, roster, opened);
   const pass = async () => {
     const linter = kind === 'validate' ? undefined : new Linter(request.config);
     const checked = await checkProject({
@@ -186,7 +186,9 @@ const grainsOf = (options: Options): GrainsChoice => {
 };
 
 /** Reads the rosters. An error of a whole roster is a finding, and the SLS are checked nevertheless. */
-const rosterOf = async (opened: Opened): Promise<{ roster: Roster; findings: Findings }> => {
+export const rostersToCheck = async (
+  opened: Opened,
+): Promise<{ roster: Roster; findings: Findings }> => {
   const findings = new Findings();
   try {
     return { roster: await readRosters(opened, { keepFaults: true }), findings };
@@ -224,7 +226,8 @@ const isSls = (name: string, { file_roots }: Opened['config']): boolean => {
     );
 };
 
-const requestOf = (target: string, roster: Roster, opened: Opened): Request => {
+/** The request of a check: nothing is connected to, and nobody is asked. */
+export const checkRequest = (target: string, roster: Roster, opened: Opened): Request => {
   const { given, sdb } = opened;
   const config = {
     ...opened.config,

@@ -13,6 +13,8 @@ export type FileRootsOptions = IgnoreRules & {
   readonly fileserver_followsymlinks?: boolean;
   /** List no links at all. Default false. */
   readonly fileserver_ignoresymlinks?: boolean;
+  /** Texts that are read instead of files, by absolute path: what an editor has not saved yet. */
+  readonly unsaved?: ReadonlyMap<string, string>;
 };
 
 /** A file of the roots. */
@@ -162,6 +164,8 @@ export class FileRoots {
   }
 
   #content({ path }: FoundFile): Content {
+    const unsaved = this.#options.unsaved?.get(path);
+    if (unsaved !== undefined) return { stamp: '', bytes: Buffer.from(unsaved), text: unsaved };
     const stamp = stampOf(path);
     const known = this.#contents.get(path);
     if (known?.stamp === stamp) return known;

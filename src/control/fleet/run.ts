@@ -110,10 +110,19 @@ const checkModules = async (
     shared.emit({ type: 'log', level: 'warning', module: 'loader', message });
 };
 
-/** Makes what all hosts of a request share. Nothing is read of hosts. */
-export const shareRequest = (request: Request, emit: Shared['emit']): Shared => {
+/**
+ * Makes what all hosts of a request share. Nothing is read of hosts.
+ *
+ * @param unsaved texts that are read instead of files
+ */
+export const shareRequest = (
+  request: Request,
+  emit: Shared['emit'],
+  unsaved?: ReadonlyMap<string, string>,
+): Shared => {
   const { config } = request;
-  const fileRoots = new FileRoots(config.file_roots, config);
+  const rootsOptions = unsaved ? { ...config, unsaved } : config;
+  const fileRoots = new FileRoots(config.file_roots, rootsOptions);
   const artifact = buildArtifact({
     ...modulePlaces(config),
     controlFunctions: controlFunctions(),
@@ -127,7 +136,7 @@ export const shareRequest = (request: Request, emit: Shared['emit']): Shared => 
     request,
     emit,
     fileRoots,
-    pillarRoots: new FileRoots(config.pillar_roots, config),
+    pillarRoots: new FileRoots(config.pillar_roots, rootsOptions),
     artifact: () => artifact,
     ownModules: () => {
       own ??= artifact.then(built => ownModules(config, built));

@@ -21,6 +21,8 @@ export type ProjectCheck = {
   readonly answers: readonly RecordedAnswer[];
   /** Keeps what was read for the next check. */
   readonly cache?: CompileCache;
+  /** Texts of an editor that are checked instead of the saved files, by absolute path. */
+  readonly unsaved?: ReadonlyMap<string, string>;
   /** Sees each host once it is compiled. */
   readonly inspect?: (host: HostCheck, subject: CheckSubject) => readonly Finding[];
 };
@@ -44,7 +46,7 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
   for (const { host, fault } of roster)
     if (fault) findings.add(findingOfError('roster', fault), host.id);
   checkRoots(request, findings);
-  const shared = shareRequest(request, event => noteLog(event, findings));
+  const shared = shareRequest(request, event => noteLog(event, findings), check.unsaved);
   const artifact = await shared.artifact();
   for (const { kind, file, path, broken } of artifact.modules)
     if (broken !== undefined)

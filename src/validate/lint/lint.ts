@@ -22,14 +22,18 @@ type Fix = { readonly at: SourceLocation; readonly text: string };
 export class Linter {
   readonly #levels: ReadonlyMap<string, LintLevel>;
   readonly #config: Config;
-  readonly #files = new SourceFiles();
+  readonly #files: SourceFiles;
   readonly #fixes = new Map<string, Fix>();
   /** Hosts with the same SLS have the same findings. */
   readonly #known = new WeakMap<LowChunk, { count: number; findings: readonly Finding[] }>();
 
-  /** @throws TsaltError `lint-rule` for a rule of `tsalt.yaml` that does not exist */
-  constructor(config: Config) {
+  /**
+   * @param unsaved texts of an editor that are read instead of files, by absolute path
+   * @throws TsaltError `lint-rule` for a rule of `tsalt.yaml` that does not exist
+   */
+  constructor(config: Config, unsaved?: ReadonlyMap<string, string>) {
     this.#config = config;
+    this.#files = new SourceFiles(unsaved);
     this.#levels = levelsOf(config);
   }
 

@@ -1,8 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 
 /** The lines of files with findings, read once. */
 export class SourceFiles {
   readonly #files = new Map<string, string[] | undefined>();
+  readonly #unsaved: ReadonlyMap<string, string>;
+
+  /** @param unsaved texts of an editor that are read instead of files, by absolute path */
+  constructor(unsaved: ReadonlyMap<string, string> = new Map()) {
+    this.#unsaved = unsaved;
+  }
 
   /** The lines of a file, as findings name it; undefined where it cannot be read. */
   lines(file: string): readonly string[] | undefined {
@@ -10,7 +17,10 @@ export class SourceFiles {
   }
 
   #lines(file: string): string[] | undefined {
-    if (!this.#files.has(file)) this.#files.set(file, read(file));
+    if (!this.#files.has(file)) {
+      const unsaved = this.#unsaved.get(resolve(file));
+      this.#files.set(file, unsaved === undefined ? read(file) : unsaved.split('\n'));
+    }
     return this.#files.get(file);
   }
 
