@@ -7,6 +7,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
   'main.ts': { imports: ['cli', 'library'] },
   cli: {
     imports: [
+      'request',
       'control',
       'validate',
       'lsp',
@@ -25,8 +26,23 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
     ],
     packages: ['yargs', 'yargs/helpers'],
   },
+  request: {
+    imports: [
+      'config',
+      'sdb',
+      'roster',
+      'render',
+      'fileserver',
+      'output',
+      'loader',
+      'yaml',
+      'data',
+      'protocol',
+    ],
+    packages: ['yargs'],
+  },
   library: {
-    imports: ['cli', 'control', 'modules', 'config', 'sdb', 'roster', 'data', 'protocol'],
+    imports: ['request', 'control', 'modules', 'config', 'sdb', 'roster', 'data', 'protocol'],
   },
   control: {
     imports: [

@@ -1,7 +1,7 @@
 import { TsaltError } from '../protocol/error.ts';
+import type { Given } from '../request/given.ts';
 import { misspeltCommand, namedCommand, type Opened } from './commands.ts';
 import { exitCode, exitCodeOfError } from './exit-code.ts';
-import type { Given } from './parse.ts';
 import { printText } from './print-text.ts';
 import { protectRemoteCommand } from './protect-words.ts';
 import { quickParse } from './quick-parse.ts';

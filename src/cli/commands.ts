@@ -1,9 +1,9 @@
 import type { Config } from '../config/config.ts';
 import { nearest } from '../data/nearest.ts';
 import { TsaltError } from '../protocol/error.ts';
+import { isFunctionName } from '../request/function-name.ts';
+import type { Given } from '../request/given.ts';
 import type { Sdb } from '../sdb/sdb.ts';
-import { isFunctionName } from './function-name.ts';
-import type { Given } from './parse.ts';
 import { printText } from './print-text.ts';
 
 /** What a command line runs with, once its configuration is read. */

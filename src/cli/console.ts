@@ -8,11 +8,12 @@ import { privateDir, writePrivate } from '../bundle/private-dir.ts';
 import { KeptRuntimes } from '../control/host/kept-runtimes.ts';
 import { errorText } from '../output/message.ts';
 import { TsaltError } from '../protocol/error.ts';
+import type { Given } from '../request/given.ts';
 import { splitRosterWords } from '../roster/words.ts';
 import type { Opened } from './commands.ts';
 import { exitCode, exitCodeOfError, gravest } from './exit-code.ts';
 import { openGiven } from './open-given.ts';
-import { type Given, parseArguments } from './parse.ts';
+import { parseArguments } from './parse.ts';
 import { runCall } from './run-call.ts';
 import { print } from './standard-output.ts';
 

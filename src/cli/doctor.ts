@@ -1,10 +1,10 @@
 import { type DoctorStep, diagnose, type HostDiagnosis } from '../control/fleet/diagnose.ts';
 import { harmless } from '../output/text.ts';
 import { TsaltError } from '../protocol/error.ts';
+import { makeRequest } from '../request/request.ts';
 import type { Opened } from './commands.ts';
 import { exitCode, exitCodeOfKind, gravest } from './exit-code.ts';
 import { printText } from './print-text.ts';
-import { makeRequest } from './request.ts';
 import { print } from './standard-output.ts';
 import { createAsk } from './terminal.ts';
 

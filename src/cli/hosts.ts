@@ -1,8 +1,8 @@
 import { loadFormat } from '../output/format.ts';
 import { showError } from '../protocol/error.ts';
 import type { PlainDict } from '../protocol/plain.ts';
+import { type Invocation, readRosters } from '../request/rosters.ts';
 import { outputOptions } from './open-output.ts';
-import { type Invocation, readRosters } from './rosters.ts';
 
 /**
  * `-H`: lists the hosts of the rosters by file, as salt-ssh does.

@@ -5,16 +5,16 @@ import { createInterface } from 'node:readline/promises';
 import { loadConfig } from '../config/load.ts';
 import { dumpYaml } from '../data/formats/yaml-dump.ts';
 import { TsaltError } from '../protocol/error.ts';
+import type { Given } from '../request/given.ts';
+import { openSdb } from '../request/open-sdb.ts';
+import { asUsage } from '../request/usage.ts';
 import { isId, readAddress } from '../roster/address.ts';
 import { checkTrusted } from '../trust/check.ts';
 import { makeFolder } from '../trust/make-folder.ts';
 import { diagnosisText, examine } from './doctor.ts';
 import { exitCode, exitCodeOfKind } from './exit-code.ts';
-import { openSdb } from './open-sdb.ts';
-import type { Given } from './parse.ts';
 import { printText } from './print-text.ts';
 import { print } from './standard-output.ts';
-import { asUsage } from './usage.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

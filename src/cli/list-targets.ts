@@ -4,12 +4,12 @@ import { cachedGrains } from '../control/host/last-grains.ts';
 import { loadFormat } from '../output/format.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
+import { requestOf } from '../request/request.ts';
+import { targetType } from '../request/target.ts';
 import type { Opened } from './commands.ts';
 import { exitCode } from './exit-code.ts';
 import { outputOptions } from './open-output.ts';
 import { printText } from './print-text.ts';
-import { requestOf } from './request.ts';
-import { targetType } from './target.ts';
 import { createAsk } from './terminal.ts';
 
 /** How it is known that a host matches. */

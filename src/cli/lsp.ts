@@ -1,7 +1,7 @@
 import { TsaltError } from '../protocol/error.ts';
+import type { Given } from '../request/given.ts';
+import { asUsage } from '../request/usage.ts';
 import type { Opened } from './commands.ts';
-import type { Given } from './parse.ts';
-import { asUsage } from './usage.ts';
 
 /**
  * `lsp`: serves an editor over standard input and output until it ends the connection.

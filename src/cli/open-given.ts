@@ -1,8 +1,8 @@
 import { loadConfig } from '../config/load.ts';
+import type { Given } from '../request/given.ts';
+import { openSdb, resolveConfig } from '../request/open-sdb.ts';
+import { asUsage } from '../request/usage.ts';
 import type { Opened } from './commands.ts';
-import { openSdb, resolveConfig } from './open-sdb.ts';
-import type { Given } from './parse.ts';
-import { asUsage } from './usage.ts';
 
 /**
  * Reads the configuration of a command line.

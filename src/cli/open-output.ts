@@ -6,10 +6,10 @@ import type { OutputOptions } from '../output/options.ts';
 import { createOutput } from '../output/output.ts';
 import type { OutputRequest } from '../output/request.ts';
 import { TsaltError } from '../protocol/error.ts';
+import type { Given } from '../request/given.ts';
+import { logLevelOf } from '../request/request.ts';
 import { fileWriter, firstError } from './file-writer.ts';
 import type { OpenedOutput } from './open-reports.ts';
-import type { Given } from './parse.ts';
-import { logLevelOf } from './request.ts';
 import { print, standardOutputError } from './standard-output.ts';
 import { userFormats } from './user-formats.ts';
 

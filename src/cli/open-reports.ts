@@ -2,8 +2,8 @@ import type { OutputOptions } from '../output/options.ts';
 import { createOutput } from '../output/output.ts';
 import type { Output } from '../output/request.ts';
 import type { TsaltError } from '../protocol/error.ts';
+import type { Given } from '../request/given.ts';
 import { fileWriter, firstError, reportError } from './file-writer.ts';
-import type { Given } from './parse.ts';
 import type { Report } from './report-option.ts';
 import { rerunCommands } from './rerun-command.ts';
 

@@ -1,18 +1,9 @@
 import yargs, { type Options } from 'yargs';
 import { nearest } from '../data/nearest.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { type OptionName, options } from './options.ts';
+import type { Given } from '../request/given.ts';
+import { options } from '../request/options.ts';
 import { foreignOptions, insteadOf } from './salt-options.ts';
-
-/** The command line as typed, before it is interpreted. */
-export type Given = {
-  /** Options by long name; what was not given is absent. */
-  readonly options: Readonly<Partial<Record<OptionName, string | boolean | readonly string[]>>>;
-  /** Target, function and arguments. */
-  readonly words: readonly string[];
-  /** The Saltfile and the options in it. */
-  readonly saltfile?: { readonly file: string; readonly names: ReadonlySet<string> };
-};
 
 /** The form of a call on hosts. */
 export const callUsage = 'tsalt-ssh [options] <target> <function> [arguments] [key=value …]';

@@ -1,5 +1,5 @@
 import type { Options } from 'yargs';
-import { options } from './options.ts';
+import { options } from '../request/options.ts';
 
 /**
  * Keeps the options of a remote command from being read as options of this program: in

@@ -1,6 +1,6 @@
 import type { Options } from 'yargs';
-import { type OptionName, options } from './options.ts';
-import type { Given } from './parse.ts';
+import type { Given } from '../request/given.ts';
+import { type OptionName, options } from '../request/options.ts';
 
 const table: Readonly<Record<OptionName, Options>> = options;
 

@@ -1,5 +1,5 @@
 import { shellQuote } from '../data/formats/shell-quote.ts';
-import type { Given } from './parse.ts';
+import type { Given } from '../request/given.ts';
 
 /** Options that choose hosts: a list of ids takes their place. */
 const targeting: ReadonlySet<string> = new Set([

@@ -12,7 +12,7 @@ import { withOutputErrors } from './print-text.ts';
  */
 export const runCall = async (opened: Opened, kept?: KeptRuntimes): Promise<number> => {
   const { given, config } = opened;
-  const { makeRequest } = await import('./request.ts');
+  const { makeRequest } = await import('../request/request.ts');
   const { createAsk, createConfirm } = await import('./terminal.ts');
   const { openOutput } = await import('./open-output.ts');
   const stop = new AbortController();

@@ -5,10 +5,10 @@ import { nearest } from '../data/nearest.ts';
 import { describeValue, keyLocation } from '../data/values/read.ts';
 import { type Data, type Dict, isDict } from '../data/values/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
-import { type OptionName, options } from './options.ts';
-import type { Given } from './parse.ts';
+import type { Given } from '../request/given.ts';
+import { type OptionName, options } from '../request/options.ts';
+import { asUsage } from '../request/usage.ts';
 import { insteadOf } from './salt-options.ts';
-import { asUsage } from './usage.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

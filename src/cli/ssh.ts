@@ -2,8 +2,8 @@ import { noTarget } from '../control/fleet/no-target.ts';
 import { pickTargets } from '../control/fleet/targets.ts';
 import { runShell } from '../control/host/run-shell.ts';
 import { TsaltError } from '../protocol/error.ts';
+import { makeRequest } from '../request/request.ts';
 import type { Opened } from './commands.ts';
-import { makeRequest } from './request.ts';
 import { createAsk } from './terminal.ts';
 
 /**

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { dumpYaml } from '../data/formats/yaml-dump.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
+import { type Invocation, readRosters, rosterFileOf } from '../request/rosters.ts';
 import { checkTrusted } from '../trust/check.ts';
-import { type Invocation, readRosters, rosterFileOf } from './rosters.ts';
 
 /**
  * `--update-roster`: writes the hosts of a run that are in no roster to the end of the flat

@@ -2,6 +2,9 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request } from '../config/request.ts';
 import { messageOf, showError, TsaltError } from '../protocol/error.ts';
+import { readRosters, rosterPlaces } from '../request/rosters.ts';
+import { targetType } from '../request/target.ts';
+import { asUsage } from '../request/usage.ts';
 import type { Roster } from '../roster/load.ts';
 import { Findings, findingOfError } from '../validate/findings.ts';
 import { CompileCache } from '../validate/hosts/check-host.ts';
@@ -14,9 +17,6 @@ import type { WatchedPlaces } from '../validate/watch.ts';
 import type { Opened } from './commands.ts';
 import { exitCode } from './exit-code.ts';
 import { printText } from './print-text.ts';
-import { readRosters, rosterPlaces } from './rosters.ts';
-import { targetType } from './target.ts';
-import { asUsage } from './usage.ts';
 import { versionText } from './version.ts';
 
 /**
@@ -94,7 +94,7 @@ const reopened = async (opened: Opened): Promise<Opened> => {
   const { given, env } = opened;
   const path = typeof given.options.config === 'string' ? { path: given.options.config } : {};
   const { loadConfig } = await import('../config/load.ts');
-  const { openSdb, resolveConfig } = await import('./open-sdb.ts');
+  const { openSdb, resolveConfig } = await import('../request/open-sdb.ts');
   const written = await asUsage(() => loadConfig({ cwd: process.cwd(), env, ...path }));
   const sdb = openSdb(written, env);
   return { ...opened, config: await resolveConfig(written, sdb), sdb };

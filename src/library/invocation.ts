@@ -1,11 +1,11 @@
 import { isAbsolute, resolve } from 'node:path';
-import { options as commandLineOptions } from '../cli/options.ts';
-import { requestOf } from '../cli/request.ts';
-import type { Invocation } from '../cli/rosters.ts';
 import type { PromptQuestion, Request } from '../config/request.ts';
 import { nearest } from '../data/nearest.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { Secret } from '../protocol/host.ts';
+import { options as commandLineOptions } from '../request/options.ts';
+import { requestOf } from '../request/request.ts';
+import type { Invocation } from '../request/rosters.ts';
 import type { Entry } from '../roster/roster.ts';
 import { openProject } from './open-project.ts';
 import type { ProjectOptions, RunFlags, RunOptions, TargetSettings } from './options.ts';

@@ -1,6 +1,6 @@
-import { readRosters } from '../cli/rosters.ts';
 import { showError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
+import { readRosters } from '../request/rosters.ts';
 import { openInvocation } from './invocation.ts';
 import type { ProjectOptions, RunFlags } from './options.ts';
 

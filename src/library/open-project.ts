@@ -1,7 +1,7 @@
-import { openSdb, resolveConfig } from '../cli/open-sdb.ts';
-import { asUsage } from '../cli/usage.ts';
 import type { Config } from '../config/config.ts';
 import { type ConfigRequest, loadConfig } from '../config/load.ts';
+import { openSdb, resolveConfig } from '../request/open-sdb.ts';
+import { asUsage } from '../request/usage.ts';
 import type { Sdb } from '../sdb/sdb.ts';
 
 /** A configuration that was read, and the stores behind its `sdb://` addresses. */

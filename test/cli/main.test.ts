@@ -12,9 +12,9 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { cleanCommand } from '../../src/cli/clean.ts';
 import { exitCodeOfHost, gravest } from '../../src/cli/exit-code.ts';
 import type { HostResult } from '../../src/protocol/event.ts';
+import { cleanCommand } from '../../src/request/clean.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 
 const root = join(import.meta.dirname, '..', '..');

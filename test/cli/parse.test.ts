@@ -2,13 +2,13 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openSdb } from '../../src/cli/open-sdb.ts';
 import { parseArguments } from '../../src/cli/parse.ts';
-import { makeRequest } from '../../src/cli/request.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Request } from '../../src/config/request.ts';
 import { Float } from '../../src/data/values/value.ts';
 import type { Host } from '../../src/protocol/host.ts';
+import { openSdb } from '../../src/request/open-sdb.ts';
+import { makeRequest } from '../../src/request/request.ts';
 import { fault } from '../helpers/fault.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 

@@ -1,8 +1,8 @@
 import { assert, constantFrom, array as listOf, property } from 'fast-check';
 import { expect, test } from 'vitest';
-import { options } from '../../src/cli/options.ts';
 import { parseArguments } from '../../src/cli/parse.ts';
 import { quickParse } from '../../src/cli/quick-parse.ts';
+import { options } from '../../src/request/options.ts';
 
 const names = Object.entries(options).flatMap(([name, option]) => [
   `--${name}`,

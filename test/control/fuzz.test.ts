@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openSdb } from '../../src/cli/open-sdb.ts';
 import { parseArguments } from '../../src/cli/parse.ts';
-import { makeRequest } from '../../src/cli/request.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { runFleet } from '../../src/control/fleet/run.ts';
 import { createOutput } from '../../src/output/output.ts';
 import type { HostResult, RunEvent } from '../../src/protocol/event.ts';
+import { openSdb } from '../../src/request/open-sdb.ts';
+import { makeRequest } from '../../src/request/request.ts';
 import { threadTime } from '../helpers/cpu-time.ts';
 import { scratch } from '../helpers/hosts.ts';
 import {

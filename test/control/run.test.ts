@@ -2,12 +2,12 @@ import { getEventListeners } from 'node:events';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { openSdb } from '../../src/cli/open-sdb.ts';
 import { parseArguments } from '../../src/cli/parse.ts';
-import { makeRequest } from '../../src/cli/request.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { runFleet } from '../../src/control/fleet/run.ts';
 import type { HostResult, RunEvent } from '../../src/protocol/event.ts';
+import { openSdb } from '../../src/request/open-sdb.ts';
+import { makeRequest } from '../../src/request/request.ts';
 import { scratch } from '../helpers/hosts.ts';
 
 const { path: dir, remove } = scratch('tsalt-run');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { options } from '../../src/cli/options.ts';
+import { options } from '../../src/request/options.ts';
 import { packageRoot } from '../helpers/cli.ts';
 
 test('docs/reference/command-line.md lists every option with all its names, and no other one', () => {

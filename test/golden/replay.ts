@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSdb } from '../../src/cli/open-sdb.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Request } from '../../src/config/request.ts';
@@ -12,6 +11,7 @@ import { type ErrorKind, showError, TsaltError } from '../../src/protocol/error.
 import type { HostResult, RunEvent } from '../../src/protocol/event.ts';
 import type { Host } from '../../src/protocol/host.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../src/protocol/plain.ts';
+import { openSdb } from '../../src/request/open-sdb.ts';
 import type { Expectation, GoldenCall, GoldenCase } from './case.ts';
 import { type Difference, differences, markFloats, normalise, unmark } from './compare.ts';
 import type { Divergence } from './divergences.ts';

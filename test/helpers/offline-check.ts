@@ -1,8 +1,8 @@
-import { openSdb } from '../../src/cli/open-sdb.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Request } from '../../src/config/request.ts';
 import type { Host } from '../../src/protocol/host.ts';
+import { openSdb } from '../../src/request/open-sdb.ts';
 
 /** The request of a check of a project's hosts. */
 export const checkRequest = (file: string, hosts: readonly Host[] = []): Request => {

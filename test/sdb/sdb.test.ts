@@ -11,12 +11,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { openSdb } from '../../src/cli/open-sdb.ts';
 import { parseArguments } from '../../src/cli/parse.ts';
-import { makeRequest } from '../../src/cli/request.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Host } from '../../src/protocol/host.ts';
 import type { PlainDict } from '../../src/protocol/plain.ts';
+import { openSdb } from '../../src/request/open-sdb.ts';
+import { makeRequest } from '../../src/request/request.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { appRole, rootToken, startVault } from '../helpers/vault-server.ts';
 import { makeSite } from '../wrapper/site.ts';

@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { openSdb, resolveConfig } from '../../src/cli/open-sdb.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Request } from '../../src/config/request.ts';
 import { HostAttempt } from '../../src/control/host/attempt.ts';
@@ -10,6 +9,7 @@ import { FileRoots } from '../../src/fileserver/file-roots.ts';
 import type { Host } from '../../src/protocol/host.ts';
 import type { Peer } from '../../src/protocol/peer.ts';
 import type { Plain, PlainDict } from '../../src/protocol/plain.ts';
+import { openSdb, resolveConfig } from '../../src/request/open-sdb.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 
 /** One host's side on the control node, over files of its own and without any connection. */

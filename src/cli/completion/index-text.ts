@@ -5,11 +5,11 @@ import { knownModules } from '../../control/prepare/known-modules.ts';
 import { moduleName } from '../../data/signatures/module-docs.ts';
 import { FileRoots, statesAmong } from '../../fileserver/file-roots.ts';
 import type { FunctionMeta, ModuleMeta, Param } from '../../protocol/meta.ts';
+import type { Given } from '../../request/given.ts';
+import { options } from '../../request/options.ts';
+import { renderRoster } from '../../request/render-roster.ts';
+import { defaultsOf, rosterSources } from '../../request/rosters.ts';
 import { looksOf, mergeRosters } from '../../roster/load.ts';
-import { options } from '../options.ts';
-import type { Given } from '../parse.ts';
-import { renderRoster } from '../render-roster.ts';
-import { defaultsOf, rosterSources } from '../rosters.ts';
 import { optionValues } from './option-values.ts';
 
 /** The commands by their words: what may follow each, place by place. */

@@ -1,5 +1,5 @@
 import { outputNames } from '../../output/format.ts';
-import type { OptionName } from '../options.ts';
+import type { OptionName } from '../../request/options.ts';
 
 /**
  * Describes the values of options: a list is offered, `files` and `folders` are completed by the

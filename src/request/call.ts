@@ -6,7 +6,7 @@ import { loadYamlArgument } from '../yaml/argument.ts';
 import { splitArguments } from './arguments.ts';
 import { cleanCommand } from './clean.ts';
 import { isFunctionName } from './function-name.ts';
-import type { Given } from './parse.ts';
+import type { Given } from './given.ts';
 
 /** The parsed arguments of a command line. */
 export type CommandLineCall = {

@@ -8,7 +8,7 @@ import { looksOf, mergeRosters, type Roster, type RosterRequest } from '../roste
 import type { Entry, Layer } from '../roster/roster.ts';
 import { splitRosterWords } from '../roster/words.ts';
 import type { Sdb } from '../sdb/sdb.ts';
-import type { Given } from './parse.ts';
+import type { Given } from './given.ts';
 import { renderRoster } from './render-roster.ts';
 import { asUsage } from './usage.ts';
 

@@ -5,8 +5,8 @@ import { splitRosterWords } from '../roster/words.ts';
 import { loadYamlArgument } from '../yaml/argument.ts';
 import { splitArguments } from './arguments.ts';
 import { isFunctionName } from './function-name.ts';
+import type { Given } from './given.ts';
 import { numberOf } from './number-option.ts';
-import type { Given } from './parse.ts';
 
 type RolloutOptions = Pick<
   FleetRunOptions,

@@ -1,0 +1,11 @@
+import type { OptionName } from './options.ts';
+
+/** Options and words as given by a command line or a program, before they are interpreted. */
+export type Given = {
+  /** Options by long name; what was not given is absent. */
+  readonly options: Readonly<Partial<Record<OptionName, string | boolean | readonly string[]>>>;
+  /** Target, function and arguments. */
+  readonly words: readonly string[];
+  /** The Saltfile and the options in it. */
+  readonly saltfile?: { readonly file: string; readonly names: ReadonlySet<string> };
+};
