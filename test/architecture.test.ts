@@ -19,6 +19,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
       'fileserver',
       'bundle',
       'output',
+      'plan',
       'loader',
       'yaml',
       'data',
@@ -121,6 +122,10 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
   bundle: { imports: ['trust', 'protocol'], packages: ['esbuild', '@babel/parser', 'fflate'] },
   transport: { imports: ['loader', 'trust', 'protocol'], packages: ['ssh2'] },
   loader: { imports: ['protocol'], packages: ['esbuild'] },
+  plan: {
+    imports: ['bundle', 'output', 'trust', 'data', 'protocol'],
+    packages: ['age-encryption'],
+  },
   output: {
     imports: ['memory', 'data', 'protocol'],
     packages: ['listr2', '@dagrejs/dagre', 'esbuild'],

@@ -49,6 +49,7 @@ const dispatch = async (typed: Given, argv: readonly string[], env: Env): Promis
   const opened = await openGiven(given, env);
   if (options.hosts === true) return listHosts(opened);
   if (named !== undefined && 'run' in named.command) return named.command.run(named.words, opened);
+  if (options.ask === true) return (await import('./plan/ask-plan.ts')).askAndApply(opened);
   return (await import('./run-call.ts')).runCall(opened);
 };
 

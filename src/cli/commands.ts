@@ -104,6 +104,18 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
     places: [['<host>'], ['<function>']],
     run: async (words, opened) => (await import('./watch.ts')).watchCall(words, opened),
   },
+  show: {
+    usage: 'show FILE',
+    summary: 'show a plan: text, json, markdown or html (--out)',
+    places: [['<file>']],
+    run: async (words, opened) => (await import('./plan/show-plan.ts')).showPlanFile(words, opened),
+  },
+  apply: {
+    usage: 'apply FILE',
+    summary: 'change what a plan says, where hosts are still as it was made',
+    places: [['<file>']],
+    run: async (words, opened) => (await import('./plan/apply-plan.ts')).applyPlan(words, opened),
+  },
   'node fetch': {
     usage: 'node fetch [PLATFORM]',
     summary: 'get Node for hosts without it: linux-x64, linux-arm64',

@@ -6,6 +6,7 @@ export const exitCode = {
   ok: 0,
   failed: 20,
   wouldChange: 21,
+  drift: 22,
   usage: 64,
   render: 65,
   noTarget: 67,
@@ -22,6 +23,7 @@ export const exitCodeHelp: readonly (readonly [number, string])[] = [
   [exitCode.ok, 'every host did what it was told'],
   [exitCode.failed, 'a state or a function failed'],
   [exitCode.wouldChange, 'with --expect-no-changes: something would change'],
+  [exitCode.drift, 'apply: a host differs from its plan, or the plan is out of date'],
   [exitCode.usage, 'the command line, the configuration or the roster is wrong'],
   [exitCode.render, 'states or pillar do not render or compile'],
   [exitCode.noTarget, 'no host matches the target'],
@@ -43,6 +45,7 @@ const byKind: Readonly<Record<ErrorKind, number>> = {
   'host-key': exitCode.hostKey,
   auth: exitCode.auth,
   function: exitCode.failed,
+  drift: exitCode.drift,
   host: exitCode.host,
   internal: exitCode.internal,
 };
@@ -69,6 +72,7 @@ export const precedence: readonly number[] = [
   exitCode.render,
   exitCode.noTarget,
   exitCode.failed,
+  exitCode.drift,
   exitCode.wouldChange,
   exitCode.report,
 ];

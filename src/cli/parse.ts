@@ -96,6 +96,7 @@ const withCommas = (name: string): string =>
 const hints: Readonly<Record<string, string>> = {
   out: 'Standard output has one format. --report html=FILE,json=FILE writes others beside it.',
   'no-parse': withCommas('no-parse'),
+  'plan-recipient': withCommas('plan-recipient'),
   'remote-port-forwards': withCommas('remote-port-forwards'),
   report: 'Several reports are written with commas between: --report html=FILE,json=FILE.',
   roster: withCommas('roster'),

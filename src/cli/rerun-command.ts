@@ -2,7 +2,7 @@ import { shellQuote } from '../data/formats/shell-quote.ts';
 import type { Given } from '../request/given.ts';
 
 /** Options that choose hosts: a list of ids takes their place. */
-const targeting: ReadonlySet<string> = new Set([
+export const targeting: ReadonlySet<string> = new Set([
   'pcre',
   'list',
   'nodegroup',

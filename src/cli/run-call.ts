@@ -1,8 +1,20 @@
+import type { Request } from '../config/request.ts';
 import type { KeptRuntimes } from '../control/host/kept-runtimes.ts';
 import type { RunEvent } from '../protocol/event.ts';
+import type { Given } from '../request/given.ts';
+import type { Invocation } from '../request/rosters.ts';
 import type { Opened } from './commands.ts';
 import { exitCode, exitCodeOfError, exitCodeOfHost, gravest, predictsChange } from './exit-code.ts';
+import type { PlanRun } from './plan/plan-run.ts';
 import { withOutputErrors } from './print-text.ts';
+
+/** Replaces parts of a call on hosts. */
+type CallParts = {
+  /** Makes the request, instead of reading it from the command line. */
+  readonly make?: (invocation: Invocation) => Promise<Request>;
+  /** The plan that is made of the run. */
+  readonly making?: PlanRun;
+};
 
 /**
  * Runs a function on hosts and shows what becomes of it.
@@ -10,22 +22,28 @@ import { withOutputErrors } from './print-text.ts';
  * @param kept the connections and runtimes of a session: an interrupted run does not end it
  * @returns the exit code
  */
-export const runCall = async (opened: Opened, kept?: KeptRuntimes): Promise<number> => {
+export const runCall = async (
+  opened: Opened,
+  kept?: KeptRuntimes,
+  { make, making }: CallParts = {},
+): Promise<number> => {
   const { given, config } = opened;
   const { makeRequest } = await import('../request/request.ts');
   const { createAsk, createConfirm } = await import('./terminal.ts');
   const { openOutput } = await import('./open-output.ts');
   const stop = new AbortController();
+  const plan = making ?? (await planOut(given));
   const output = await openOutput({ given, config });
   const { release, began } = onInterrupt(stop, kept !== undefined);
   const codes = new Set<number>();
   try {
     const confirm = createConfirm(process, output.pause);
-    const request = await makeRequest({
+    const request = await (make ?? makeRequest)({
       ...opened,
       ask: createAsk(process, output.pause),
       ...(confirm ? { confirm } : {}),
     });
+    plan?.begin(request);
     if (given.options.verbose === true)
       process.stderr.write(`Executing job with jid ${request.options.jid}\n`);
     const { runFleet: run } = await import('../control/fleet/run.ts');
@@ -39,10 +57,13 @@ export const runCall = async (opened: Opened, kept?: KeptRuntimes): Promise<numb
         if (predictsChange(event.result)) codes.add(exitCode.wouldChange);
       if (event.type === 'host' && event.result.failure === undefined) met.add(event.result.id);
       if (event.type === 'phase' && event.phase === 'hello') met.add(event.host);
+      plan?.emit(event);
       output.emit(event);
     };
     await run(request, emit, stop.signal, undefined, kept);
+    const written = making || stop.signal.aborted ? undefined : await plan?.write();
     await output.finish();
+    if (written !== undefined) process.stderr.write(written);
     if (updates)
       await (await import('./update-roster.ts')).updateRoster(opened, request.hosts, met);
   } catch (error) {
@@ -60,6 +81,11 @@ export const runCall = async (opened: Opened, kept?: KeptRuntimes): Promise<numb
   const hint = 'The run itself went on to its end: only its report is incomplete.';
   return withOutputErrors(code, await output.errors(), hint);
 };
+
+const planOut = async (given: Given): Promise<PlanRun | undefined> =>
+  given.options['plan-out'] === undefined
+    ? undefined
+    : (await import('./plan/plan-run.ts')).planRun(given);
 
 /** A template that was interrupted may still be rendered: nobody waits for it. */
 const leave = (): number => {

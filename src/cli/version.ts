@@ -18,6 +18,9 @@ const ownPackage = (): Package => {
   return { version: 'unknown', dependencies: {} };
 };
 
+/** The version of tsalt-ssh. */
+export const ownVersion = (): string => ownPackage().version;
+
 export const versionText = (): string => `tsalt-ssh ${ownPackage().version}\n`;
 
 /** `--versions-report`: what a bug report needs. */

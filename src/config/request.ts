@@ -1,5 +1,6 @@
 import type { Data, Dict } from '../data/values/value.ts';
 import type { Host, Secret } from '../protocol/host.ts';
+import type { AppliedPlan } from '../protocol/plan.ts';
 import type { Sdb } from '../sdb/sdb.ts';
 import type { Config } from './config.ts';
 
@@ -55,6 +56,8 @@ export type Request = {
   /** Asks a question that is answered by yes or no; absent where nobody can answer. */
   readonly confirm?: (question: string) => Promise<boolean>;
   readonly options: FleetRunOptions;
+  /** The plan to apply: its chunks are sent instead of those that states compile to. */
+  readonly planned?: AppliedPlan;
 };
 
 export type RosterPlaces = {
@@ -92,6 +95,10 @@ export type FleetRunOptions = {
   readonly strict: boolean;
   /** `--guard`: seconds in which a host has to be reached after its states, or takes them back. */
   readonly guard?: number;
+  /** The run makes a plan: states predict all that they would change. */
+  readonly plan?: boolean;
+  /** `--drift`: whether hosts still begin after one that differs from its plan. */
+  readonly drift?: 'stop' | 'continue';
   /** `--dry-run`: only what has a test mode may be called. */
   readonly dryRun: boolean;
   /** Test mode from the command line; without it, each host's own setting holds. */

@@ -18,6 +18,8 @@ export type ErrorKind =
   | 'auth'
   /** A function of a module failed. */
   | 'function'
+  /** A host or a file is no longer as its plan expects. */
+  | 'drift'
   /** A host broke off or cannot run what it was sent. */
   | 'host'
   | 'internal';

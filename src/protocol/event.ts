@@ -1,6 +1,7 @@
 import type { ErrorKind, SourceLocation } from './error.ts';
 import type { LogLevel, StateFinished, StateStarted } from './job.ts';
 import type { Plain } from './plain.ts';
+import type { PlannedJob } from './plan.ts';
 import type { StateResults } from './result.ts';
 
 /** The reason why a host returned no result. */
@@ -59,6 +60,8 @@ export type RunEvent =
       readonly total: number;
       /** Finds the requisites between the states; JSON leaves it out. */
       readonly requisites?: () => RequisiteGraph;
+      /** The compiled run, where the run makes a plan; JSON leaves it out. */
+      readonly job?: () => PlannedJob;
     }
   | ({ readonly type: 'state-start'; readonly host: string } & StateStarted)
   | ({ readonly type: 'state'; readonly host: string } & StateFinished)

@@ -1,3 +1,4 @@
+import { noteSecret } from '../data/known-secrets.ts';
 import { type Data, isDict } from '../data/values/value.ts';
 import { withoutEnd } from '../data/values/without-end.ts';
 
@@ -63,7 +64,9 @@ const decryptText = async (
     const stop = start < 0 ? -1 : text.indexOf(finish, start + begin.length);
     if (stop < 0) break;
     const end = stop + finish.length;
-    result += text.slice(at, start) + (await decrypt(text.slice(start, end)));
+    const secret = await decrypt(text.slice(start, end));
+    noteSecret(secret);
+    result += text.slice(at, start) + secret;
     at = end;
   }
   if (at === 0) return text;

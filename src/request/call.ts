@@ -40,27 +40,31 @@ export const callOf = ({ options, words }: Given): CommandLineCall => {
   if (isClean)
     return { target: fun, fun: 'ssh._raw', args: [], kwargs: new Map(), raw: cleanCommand };
   if (fun === undefined) throw withoutFunction(target, options.raw === true);
+  const isPlan = options['plan-out'] !== undefined || options.ask === true;
+  const planOption = options.ask === true ? '--ask' : '--plan-out';
+  if (options.raw === true && isPlan) testStates('-r', new Map(), planOption);
   if (options.raw === true && options['expect-no-changes'] === true)
-    expectNoChanges('-r', new Map());
+    testStates('-r', new Map(), '--expect-no-changes');
   if (options.raw === true)
     return { target, fun: 'ssh._raw', args: [], kwargs: new Map(), raw: [fun, ...given].join(' ') };
   if (!isFunctionName(fun)) throw wrongFunction(target, fun, given);
   const noParse = (textOf(options['no-parse']) ?? '').split(',').map(name => name.trim());
   const { args, kwargs } = splitArguments(given, noParse, loadYamlArgument);
   if (options['dry-run'] === true && !kwargs.has('test')) kwargs.set('test', true);
-  if (options['expect-no-changes'] === true) expectNoChanges(fun, kwargs);
+  if (options['expect-no-changes'] === true) testStates(fun, kwargs, '--expect-no-changes');
+  if (isPlan) testStates(fun, kwargs, planOption);
   return { target, fun, args, kwargs };
 };
 
-/** `--expect-no-changes` is a run in test mode. */
-const expectNoChanges = (fun: string, kwargs: Dict): void => {
+/** Makes a call of states one in test mode, for an option that needs it. */
+const testStates = (fun: string, kwargs: Dict, option: string): void => {
   if (!fun.startsWith('state.'))
     throw new TsaltError(
       'usage-value',
-      `--expect-no-changes is for runs of states, such as state.apply, not for ${fun}.`,
+      `${option} is for runs of states, such as state.apply, not for ${fun}.`,
     );
   if (kwargs.get('test') === false)
-    throw new TsaltError('usage-value', '--expect-no-changes and test=False exclude each other.');
+    throw new TsaltError('usage-value', `${option} and test=False exclude each other.`);
   kwargs.set('test', true);
 };
 

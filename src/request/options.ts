@@ -3,6 +3,7 @@ import { outputNames } from '../output/format.ts';
 
 const target = 'Target selection:';
 const run = 'Run:';
+const plan = 'Plan (state.apply --plan-out, show, apply):';
 const ssh = 'SSH:';
 const roster = 'Roster and configuration:';
 const output = 'Output:';
@@ -75,6 +76,17 @@ export const options = {
   'regen-thin': { ...flag(run, 'Build the bundle again', 't'), alias: ['t', 'thin', 'regen'] },
   'pre-flight': flag(run, "Run the roster's ssh_pre_flight script even where it has run"),
   local: flag(run, 'Run on this machine, without SSH: the same as target @local'),
+
+  'plan-out': text(plan, 'Run states in test mode, and write a plan of it to this file'),
+  'plan-expires': text(plan, 'How long the plan may be applied: 30m, 24h (default), 7d'),
+  'plan-recipient': text(plan, 'Encrypt the plan to these keys of age, age1… with commas between'),
+  identity: text(plan, 'show, apply: the file with the key of age for an encrypted plan'),
+  drift: {
+    ...text(plan, 'apply: what follows a host that differs: stop (default) begins no other host'),
+    choices: ['stop', 'continue'],
+  },
+  ask: flag(plan, 'Show what states would change, ask, and change exactly that'),
+  yes: flag(plan, '--ask: do not ask'),
 
   user: text(ssh, 'Login name where the roster has none'),
   port: text(ssh, 'Port where the roster has none'),

@@ -115,6 +115,7 @@ const runOptions = (
     failhard: options.failhard === true,
     strict: options.strict === true || config.strict,
     dryRun: options['dry-run'] === true,
+    ...(options['plan-out'] !== undefined || options.ask === true ? { plan: true } : {}),
     ...(isState && isGiven(kwargs.get('test')) ? { test: Boolean(kwargs.get('test')) } : {}),
     static: options.static === true,
     wipe: options.wipe === true || config.ssh_wipe,

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { noteSecret } from '../data/known-secrets.ts';
 import { type Data, type Dict, isDict } from '../data/values/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import { getOwn } from '../protocol/plain.ts';
@@ -87,7 +88,7 @@ export class Sdb {
       const known = this.#known.get(uri as string);
       if (known !== undefined) return known;
       const value = this.#use(uri as string, async () =>
-        (await found.load()).get(found.key, found.profile, this.#world),
+        noted(await (await found.load()).get(found.key, found.profile, this.#world)),
       );
       this.#known.set(uri as string, value);
       return value;
@@ -205,3 +206,8 @@ export class Sdb {
     }
   }
 }
+
+const noted = (value: Data): Data => {
+  if (typeof value === 'string') noteSecret(value);
+  return value;
+};

@@ -59,6 +59,8 @@ export type WrapperContext = {
   readonly available: ((kind: 'exec' | 'state') => Promise<ReadonlySet<string>>) | undefined;
   /** Runs low chunks on the host; results arrive in run order and are also emitted as events. */
   readonly run: (chunks: readonly LowChunk[], settings: RunSettings) => Promise<RunOutcome>;
+  /** Runs low chunks in test mode, beside the run: no event reports them. */
+  readonly predict: (chunks: readonly LowChunk[], settings: RunSettings) => Promise<RunOutcome>;
   /** All modules of the artifact. */
   readonly modules: readonly ModuleMeta[];
   readonly log: (level: LogLevel, module: string, message: string) => void;

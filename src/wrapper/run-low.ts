@@ -7,7 +7,7 @@ import { toPlainDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { StateResults } from '../protocol/result.ts';
-import type { RunOutcome } from './context.ts';
+import type { RunOutcome, RunSettings } from './context.ts';
 import type { WrapperCall } from './define.ts';
 import type { Outcome } from './outcome.ts';
 import type { StateCallView } from './state-call.ts';
@@ -36,9 +36,12 @@ const queueOf = (queue: Data | undefined): { queue?: boolean | number } =>
 export const runLowChunks = (
   view: StateCallView,
   chunks: readonly LowChunk[],
-): Promise<RunOutcome> => {
-  const { named, ctx, pillar, test } = view;
-  return ctx.run(chunks, {
+): Promise<RunOutcome> => view.ctx.run(chunks, runSettings(view));
+
+/** How the chunks of a call run. */
+export const runSettings = (view: StateCallView): RunSettings => {
+  const { named, pillar, test } = view;
+  return {
     test,
     saltenv: view.saltenv ?? 'base',
     pillar,
@@ -46,7 +49,7 @@ export const runLowChunks = (
     opts: view.opts,
     ...queueOf(named.get('queue')),
     ...(named.has('concurrent') ? { concurrent: isFlagSet(named.get('concurrent')) } : {}),
-  });
+  };
 };
 
 export const runCompiled = (view: StateCallView, { chunks, errors }: Compiled): Promise<Outcome> =>

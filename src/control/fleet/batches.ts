@@ -27,7 +27,7 @@ export const runInBatches = async (
   request: Request,
   { shared, targets, signal }: BatchParts,
 ): Promise<TsaltError | undefined> => {
-  const { batch, batchMode, batchWait, maxFail, failhard, maxProcs } = request.options;
+  const { batch, batchMode, batchWait, maxFail, failhard, maxProcs, drift } = request.options;
   const budget = failhard ? { count: 1 } : maxFail;
   const counts = batch !== undefined || (budget !== undefined && 'percent' in budget);
   const hosts = counts ? await onlyTargets(runs, targets, { maxProcs, signal }) : targets.hosts;
@@ -51,7 +51,15 @@ export const runInBatches = async (
       ...(batch === undefined ? {} : { sizes: batch }),
       ...(budget === undefined ? {} : { maxFail: budget }),
     },
-    { one: runs.one, between, ...(wait ? { pause: wait } : {}), atOnce: maxProcs, signal },
+    {
+      one: runs.one,
+      between,
+      ...(wait ? { pause: wait } : {}),
+      halted: () =>
+        drift === 'stop' && runs.hasDrifted ? 'a host differs from the plan' : undefined,
+      atOnce: maxProcs,
+      signal,
+    },
   );
   if (notStarted.length > 0) {
     const ids = notStarted.map(({ id }) => id);

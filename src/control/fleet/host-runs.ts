@@ -29,6 +29,8 @@ export class HostRuns {
   readonly #decided = new Set<Host>();
   /** Hosts that are targets, or failed before that was known. */
   answered = 0;
+  /** A host differs from its plan. */
+  hasDrifted = false;
 
   constructor(parts: FleetParts) {
     this.#parts = parts;
@@ -66,6 +68,7 @@ export class HostRuns {
       const result = await this.#run(host, gate);
       if (!result || this.#isProbablyOther(host, result)) return true;
       this.answered += 1;
+      if (result.failure?.kind === 'drift') this.hasDrifted = true;
       emit({ type: 'host', result });
       return result.retcode === 0 && result.failure === undefined;
     } finally {

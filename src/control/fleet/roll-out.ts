@@ -25,6 +25,8 @@ export type RolloutWork<T> = {
   readonly between: (batch: readonly T[], next: readonly T[]) => Promise<string | undefined>;
   /** Waits before the next host takes the place of one that has ended, in batches that slide. */
   readonly pause?: () => Promise<void>;
+  /** Why nothing else may begin; undefined to go on. */
+  readonly halted?: () => string | undefined;
   /** How many hosts may be at work at the same time. */
   readonly atOnce: number;
   readonly signal: AbortSignal;
@@ -42,7 +44,7 @@ export type RolloutEnd<T> = { readonly notStarted: readonly T[]; readonly reason
 export const rollOut = async <T>(
   hosts: readonly T[],
   { sizes = [], mode, maxFail }: RolloutPlan,
-  { one, between, pause, atOnce, signal }: RolloutWork<T>,
+  { one, between, pause, halted, atOnce, signal }: RolloutWork<T>,
 ): Promise<RolloutEnd<T>> => {
   const budget = maxFail === undefined ? Number.POSITIVE_INFINITY : hostsOf(maxFail, hosts);
   const begun = new Set<T>();
@@ -50,6 +52,7 @@ export const rollOut = async <T>(
   let reason: string | undefined;
   const mayBegin = (): boolean => {
     if (failed >= budget) reason ??= `${failed} ${failed === 1 ? 'host' : 'hosts'} failed`;
+    reason ??= halted?.();
     return reason === undefined && !signal.aborted;
   };
   const run = async (

@@ -5,9 +5,10 @@ import type { Request } from '../../config/request.ts';
 import { optionsWithoutEffect } from '../../config/without-effect.ts';
 import { brokenModules } from '../../data/signatures/module-docs.ts';
 import { FileRoots } from '../../fileserver/file-roots.ts';
-import type { TsaltError } from '../../protocol/error.ts';
+import { TsaltError } from '../../protocol/error.ts';
 import type { RunEvent } from '../../protocol/event.ts';
 import type { Host } from '../../protocol/host.ts';
+import type { AppliedPlan } from '../../protocol/plan.ts';
 import { boundedTest } from '../../render/filters/python-regex.ts';
 import { tryRegExpsBy } from '../../targeting/python-regex.ts';
 import { readMirrors } from '../../transport/node-mirror.ts';
@@ -66,6 +67,7 @@ const conduct = async (
   for (const message of minesWithoutEffect(hosts))
     emit({ type: 'log', level: 'warning', module: 'roster', message });
   if (request.raw === undefined) await checkModules(request, shared);
+  if (request.planned) await checkArtifact(request.planned, shared);
   for (const name of unknownNames(request))
     emit({
       type: 'log',
@@ -108,6 +110,16 @@ const checkModules = async (
   checkCall(fun, args, kwargs, modules);
   for (const message of brokenModules(modules))
     shared.emit({ type: 'log', level: 'warning', module: 'loader', message });
+};
+
+/** Refuses a plan that other modules made: their predictions and changes may differ. */
+const checkArtifact = async (planned: AppliedPlan, shared: Shared): Promise<void> => {
+  if ((await shared.artifact()).sha256 === planned.artifact) return;
+  throw new TsaltError(
+    'plan-artifact',
+    'The plan was made with other modules: those that would run have changed since. No host was contacted.',
+    { kind: 'drift', hint: 'Make a new plan: --plan-out.' },
+  );
 };
 
 /**

@@ -1,4 +1,5 @@
 import { requisiteEdges } from '../../compiler/requisite-edges.ts';
+import type { Request } from '../../config/request.ts';
 import { mayBeCalled } from '../../data/signatures/module-names.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { RequisiteGraph } from '../../protocol/event.ts';
@@ -13,6 +14,8 @@ import type {
 } from '../../protocol/job.ts';
 import { type LowChunk, lowTag } from '../../protocol/low.ts';
 import { setOwn } from '../../protocol/plain.ts';
+import { type PlannedJob, planOption } from '../../protocol/plan.ts';
+import type { Prefetch } from '../../protocol/prefetch.ts';
 import type { StateResults } from '../../protocol/result.ts';
 import { readable } from '../../transport/faults.ts';
 import type { RunOutcome, RunSettings } from '../../wrapper/context.ts';
@@ -22,6 +25,7 @@ import type { HostPillar } from '../pillar/host-pillar.ts';
 import { bindChunks } from '../prepare/bind-chunks.ts';
 import { checkFunctions } from '../prepare/check-functions.ts';
 import { lostRequisites } from '../prepare/lost-requisites.ts';
+import { checkSources, plannedJob } from '../prepare/planned-job.ts';
 import { prefetch, type RenderAhead } from '../prepare/prefetch.ts';
 import type { FileRefs } from '../serve/file-refs.ts';
 import type { HostCalls } from '../serve/host-calls.ts';
@@ -53,6 +57,10 @@ const queueOf = ({ opts, shared }: HostFacts): boolean | number => {
   const option = opts.state_queue ?? shared.request.config.options.get('state_queue');
   return typeof option === 'number' || typeof option === 'boolean' ? option : false;
 };
+
+/** Whether predictions are those of a plan: made for one, or compared with it. */
+const isPlan = ({ options, planned }: Request): boolean =>
+  options.plan === true || planned !== undefined;
 
 /** Runs low chunks on the host and keeps what comes of them. */
 export class HostStates {
@@ -110,13 +118,26 @@ export class HostStates {
     await ready();
     this.#planned = params.chunks;
     const requisites = (): RequisiteGraph => requisiteEdges(chunks);
-    shared.emit({ type: 'plan', host: host.id, total: chunks.length, requisites });
+    const job = await this.#job(chunks, settings, params);
+    shared.emit({ type: 'plan', host: host.id, total: chunks.length, requisites, ...job });
     shared.emit({ type: 'phase', host: host.id, phase: 'run' });
     const answer = guard
       ? await this.#parts.guarded(guard, () => this.#sendOnce(params))
       : await this.#sendWhole(params, chunks, settings);
     return { states: this.results, retcode: answer.retcode };
   };
+
+  /** The compiled run, for a plan. */
+  async #job(
+    chunks: readonly LowChunk[],
+    settings: RunSettings,
+    { prefetch: fetched }: RunParams,
+  ): Promise<{ job?: () => PlannedJob }> {
+    const { facts, refs } = this.#parts;
+    if (facts.shared.request.options.plan !== true) return {};
+    const job = await plannedJob(chunks, settings, { facts, refs, prefetch: fetched as Prefetch });
+    return { job: () => job };
+  }
 
   /** What takes the run back, where the user wants that and something may change. */
   #guard(chunks: readonly LowChunk[], { test }: RunSettings): GuardParams | undefined {
@@ -207,8 +228,12 @@ export class HostStates {
       ...runOpts(settings.opts ?? new Map()),
       test: settings.test,
       saltenv: settings.saltenv,
+      ...(settings.test && isPlan(facts.shared.request) ? { [planOption]: true } : {}),
     };
     functions.addChunks(chunks, opts);
+    const fetched = await prefetch(chunks, facts.shared.fileRoots, renderAhead);
+    const planned = facts.shared.request.planned?.runOf(facts.host.id);
+    if (planned) checkSources(facts.host.id, planned.sources, fetched);
     return {
       chunks,
       fun: facts.shared.request.fun,
@@ -216,7 +241,7 @@ export class HostStates {
       opts,
       queue: settings.queue ?? queueOf(facts),
       concurrent: settings.concurrent ?? false,
-      prefetch: await prefetch(chunks, facts.shared.fileRoots, renderAhead),
+      prefetch: fetched,
       ...(await calls.pillarForModules()),
     };
   }

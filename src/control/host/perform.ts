@@ -1,12 +1,14 @@
 import type { Request } from '../../config/request.ts';
 import { splitFunctionName } from '../../data/signatures/function-name.ts';
+import { rangesOf } from '../../data/taint.ts';
 import { toPlain, toPlainDict } from '../../data/values/value.ts';
 import type { HostResult } from '../../protocol/event.ts';
 import { cancelled } from '../../transport/faults.ts';
 import { runRaw } from '../../transport/raw-shell.ts';
 import type { Connection } from '../../transport/transport.ts';
-import { callWrapper } from '../../wrapper/define.ts';
+import { callWrapper, type WrapperFunction } from '../../wrapper/define.ts';
 import { dataOf } from '../../wrapper/outcome.ts';
+import { plannedFunction } from '../../wrapper/planned-run.ts';
 import type { HostAttempt } from './attempt.ts';
 import type { EarlyCall } from './early-call.ts';
 import { askSudo, type HostRun, phase } from './host-run.ts';
@@ -31,13 +33,28 @@ export const perform = async (
   const outcome = await unlessInterrupted(
     run,
     attempt,
-    callWrapper(fun, wrapper, attempt.context(), args, kwargs),
+    callWrapper(fun, planned(run, attempt, wrapper), attempt.context(), args, kwargs),
   );
   const { retcode, problems } = outcome;
   const known = { id: host.id, fun, retcode, ...(problems ? { problems } : {}) };
   return 'states' in outcome
     ? { ...known, states: outcome.states }
     : { ...known, value: toPlain(dataOf(outcome)), ...outputterOf(attempt, fun) };
+};
+
+/** The function that applies a plan, where the request has one. */
+const planned = (
+  { host, shared }: HostRun,
+  { facts }: HostAttempt,
+  wrapper: WrapperFunction,
+): WrapperFunction => {
+  const bound = shared.request.planned?.runOf(host.id);
+  if (bound === undefined) return wrapper;
+  for (const { text, ranges } of bound.tainted) {
+    const known = rangesOf(ranges);
+    if (known) facts.taint.learn(text, known);
+  }
+  return plannedFunction(wrapper, bound);
 };
 
 /** Lets a host at work end its states in order after Ctrl-C; rendering is not waited for. */

@@ -62,6 +62,7 @@ export const runContext = (parts: ContextParts): WrapperContext => {
     call: calls.call,
     available: calls.available,
     run: states.run,
+    predict: states.runAside,
     modules: facts.modules,
     log: (level, module, message) => emit({ type: 'log', host: host.id, level, module, message }),
     test: facts.opts.test,
@@ -89,6 +90,7 @@ export const contextForHost = (parts: ContextParts, refs: FileRefs): WrapperCont
   extPillar: refuse,
   call: refuse,
   run: refuse,
+  predict: refuse,
 });
 
 const refuse = async (): Promise<never> => {

@@ -143,6 +143,14 @@ export class FileRefs {
     this.#named.set(path, known);
   }
 
+  /** Lists what the job names: each path in each of its saltenvs. */
+  named(): { readonly path: string; readonly saltenv: string }[] {
+    const paths = new Map([...this.#named].map(([path, envs]) => [path, new Set(envs)]));
+    for (const path of this.#everywhere)
+      paths.set(path, new Set([...(paths.get(path) ?? []), ...this.#envs]));
+    return [...paths].flatMap(([path, envs]) => [...envs].map(saltenv => ({ path, saltenv })));
+  }
+
   /** Whether the job names anything in this environment. */
   allowsEnv(saltenv: string): boolean {
     return this.#envs.has(saltenv);

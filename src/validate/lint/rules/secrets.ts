@@ -1,3 +1,4 @@
+import { isSecretName } from '../../../data/secret-names.ts';
 import type { LowChunk } from '../../../protocol/low.ts';
 import { isPlainDict, type Plain } from '../../../protocol/plain.ts';
 import {
@@ -9,9 +10,6 @@ import {
   type LintRule,
   type LintRun,
 } from '../rule.ts';
-
-const secretName =
-  /(^|_)(password|passwd|passphrase|secret|token|api_?key|private_key|access_key|secret_key)$/i;
 
 /** A reference to where the secret is, or nothing at all. */
 const isReference = (text: string): boolean =>
@@ -41,9 +39,7 @@ export const secretRules: readonly LintRule[] = [
         if (!/^[a-z]/.test(argument)) return [];
         const found = named(argument, value).find(
           ([name, text]) =>
-            secretName.test(name) &&
-            !isReference(text) &&
-            isWritten(run, chunk, argument, name, text),
+            isSecretName(name) && !isReference(text) && isWritten(run, chunk, argument, name, text),
         );
         return found
           ? [{ message: `The secret '${found[0]}' is written in the SLS`, argument }]
@@ -60,9 +56,7 @@ export const secretRules: readonly LintRule[] = [
       if (chunk.state !== 'cmd' || chunk.no_log === true) return [];
       if (commandSecret.test(argumentText(chunk.name)) && chunk.hide_output !== true)
         return [{ message: "A command with a secret needs 'no_log: true'", argument: 'name' }];
-      const inEnv = named('', chunk.env).some(
-        ([name, text]) => secretName.test(name) && text !== '',
-      );
+      const inEnv = named('', chunk.env).some(([name, text]) => isSecretName(name) && text !== '');
       return inEnv && chunk.hide_output !== true
         ? [{ message: "A command with a secret in 'env' needs 'no_log: true'", argument: 'env' }]
         : [];

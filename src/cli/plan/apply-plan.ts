@@ -1,0 +1,117 @@
+import type { Request } from '../../config/request.ts';
+import type { KeptRuntimes } from '../../control/host/kept-runtimes.ts';
+import { checkPlannedFiles } from '../../control/prepare/planned-job.ts';
+import { toData, toDict } from '../../data/values/value.ts';
+import { FileRoots } from '../../fileserver/file-roots.ts';
+import { readPlan } from '../../plan/file.ts';
+import { type Plan, predictionsOf } from '../../plan/plan.ts';
+import { namesOf } from '../../plan/show.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import { getOwn } from '../../protocol/plain.ts';
+import type { BoundRun } from '../../protocol/plan.ts';
+import type { Given } from '../../request/given.ts';
+import { requestOf } from '../../request/request.ts';
+import type { Invocation } from '../../request/rosters.ts';
+import type { Opened } from '../commands.ts';
+import { targeting } from '../rerun-command.ts';
+import { runCall } from '../run-call.ts';
+import { ownVersion } from '../version.ts';
+
+/** `apply FILE`: changes what a plan says, on the hosts that are still as it was made. */
+export const applyPlan = async (words: readonly string[], opened: Opened): Promise<number> => {
+  const plan = await planOf(words, opened, 'apply');
+  return runPlan(plan, opened);
+};
+
+/**
+ * Reads the plan that a command names.
+ *
+ * @throws TsaltError `usage-words` and what `readPlan` throws
+ */
+export const planOf = (
+  [file, ...more]: readonly string[],
+  { given }: Opened,
+  command: string,
+): Promise<Plan> => {
+  if (file === undefined || more.length > 0)
+    throw new TsaltError('usage-words', `${command} takes one file.`, {
+      hint: `For example: tsalt-ssh ${command} web.plan`,
+    });
+  const { identity } = given.options;
+  return readPlan(file, typeof identity === 'string' ? identity : undefined);
+};
+
+/** Applies a plan to its hosts. */
+export const runPlan = (plan: Plan, opened: Opened, kept?: KeptRuntimes): Promise<number> => {
+  checkValid(plan);
+  return runCall({ ...opened, given: givenFor(plan, opened.given) }, kept, {
+    make: invocation => requestFor(plan, invocation),
+  });
+};
+
+/** Refuses a plan that is too old, or of another version of this program. */
+const checkValid = (plan: Plan): void => {
+  if (plan.tsalt !== ownVersion())
+    throw outdated(
+      'plan-version',
+      `The plan was made by tsalt-ssh ${plan.tsalt}, and this is ${ownVersion()}.`,
+    );
+  if (Date.now() > Date.parse(plan.expires))
+    throw outdated('plan-expired', `The plan expired at ${plan.expires}.`);
+};
+
+const outdated = (code: string, message: string): TsaltError =>
+  new TsaltError(code, `${message} No host was contacted.`, {
+    kind: 'drift',
+    hint: 'Make a new plan: --plan-out.',
+  });
+
+/** The options of an `apply`, with the hosts of the plan as the target. */
+const givenFor = (plan: Plan, given: Given): Given => {
+  const without = new Set([...targeting, 'ask', 'plan-out', 'local']);
+  const kept = Object.entries(given.options).filter(([name]) => !without.has(name));
+  const { adHoc, target, fun } = plan.call;
+  return {
+    ...given,
+    options: { ...Object.fromEntries(kept), ...(adHoc === true ? {} : { list: true }) },
+    words: [adHoc === true ? target : Object.keys(plan.hosts).join(','), fun],
+  };
+};
+
+const requestFor = async (plan: Plan, invocation: Invocation): Promise<Request> => {
+  const { fun, args, kwargs } = plan.call;
+  const { given, config } = invocation;
+  const request = await requestOf(invocation, {
+    target: given.words[0] ?? '',
+    fun,
+    args: args.map(toData),
+    kwargs: toDict(kwargs),
+  });
+  const known = new Set(request.hosts.map(({ id }) => id));
+  const missing = Object.keys(plan.hosts).filter(id => !known.has(id));
+  if (missing.length > 0)
+    throw outdated('plan-hosts', `The roster has no ${namesOf(missing)}, which the plan is for.`);
+  await checkPlannedFiles(plan, new FileRoots(config.file_roots, config));
+  return {
+    ...request,
+    options: {
+      ...request.options,
+      drift: given.options.drift === 'continue' ? 'continue' : 'stop',
+    },
+    planned: { artifact: plan.artifact, runOf: id => boundRun(plan, id) },
+  };
+};
+
+const boundRun = (plan: Plan, id: string): BoundRun | undefined => {
+  const host = getOwn(plan.hosts, id);
+  if (host === undefined) return undefined;
+  const { saltenv, opts, sources, tainted } = host;
+  return {
+    chunks: host.chunks.flatMap(at => plan.chunks[at] ?? []),
+    predicted: predictionsOf(plan, host),
+    saltenv,
+    opts,
+    sources,
+    tainted,
+  };
+};

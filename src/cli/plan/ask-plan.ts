@@ -1,0 +1,47 @@
+import { KeptRuntimes } from '../../control/host/kept-runtimes.ts';
+import { unchangedHosts } from '../../plan/groups.ts';
+import { planText } from '../../plan/show.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import type { Opened } from '../commands.ts';
+import { exitCode, gravest } from '../exit-code.ts';
+import { runCall } from '../run-call.ts';
+import { print } from '../standard-output.ts';
+import { createConfirm } from '../terminal.ts';
+import { runPlan } from './apply-plan.ts';
+import { planRun } from './plan-run.ts';
+
+/**
+ * `--ask`: shows what would change on the hosts, asks, and changes exactly that over the same
+ * connections.
+ *
+ * @throws TsaltError `no-terminal` where nobody can be asked
+ */
+export const askAndApply = async (opened: Opened): Promise<number> => {
+  const { given } = opened;
+  const confirm = createConfirm(process, async () => () => undefined);
+  if (!confirm && given.options.yes !== true)
+    throw new TsaltError('no-terminal', '--ask needs a terminal to ask at.', {
+      hint: 'Give --yes to change without a question, or make a plan: --plan-out FILE.',
+    });
+  const making = await planRun(given);
+  const kept = new KeptRuntimes();
+  try {
+    const quiet = { ...given, options: { ...given.options, out: 'quiet' } };
+    const first = await runCall({ ...opened, given: quiet }, kept, { making });
+    const plan = making.plan();
+    const total = Object.keys(plan.hosts).length;
+    if (total === 0) return first;
+    print(planText(plan));
+    if (unchangedHosts(plan).length === total) return first;
+    const isYes = given.options.yes === true || (await confirm?.('Change this?')) === true;
+    if (!isYes) {
+      process.stderr.write('Nothing was changed.\n');
+      return first;
+    }
+    // States that are predicted to fail made the first run fail: the second one decides.
+    const second = await runPlan(plan, opened, kept);
+    return gravest(new Set(first === exitCode.failed ? [second] : [first, second]));
+  } finally {
+    kept.close();
+  }
+};

@@ -1,0 +1,139 @@
+import type { Request } from '../../config/request.ts';
+import { holdsSecret } from '../../control/prepare/secrets-in-chunks.ts';
+import { hasKnownSecret } from '../../data/known-secrets.ts';
+import { toPlain, toPlainDict } from '../../data/values/value.ts';
+import { oneLine } from '../../output/text.ts';
+import { PlanCollector } from '../../plan/collect.ts';
+import { checkRecipients, writePlan } from '../../plan/file.ts';
+import type { Plan, PlannedCall } from '../../plan/plan.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import type { RunEvent } from '../../protocol/event.ts';
+import type { Given } from '../../request/given.ts';
+import { rerunCommands } from '../rerun-command.ts';
+import { ownVersion } from '../version.ts';
+
+/** Functions that compile states or run them as given. */
+const planFunctions: ReadonlySet<string> = new Set(
+  ['apply', 'highstate', 'sls', 'sls_id', 'single', 'top', 'test', 'high', 'low']
+    .concat('template', 'template_str')
+    .map(name => `state.${name}`),
+);
+
+/** A run in test mode of which a plan is made. */
+export type PlanRun = {
+  readonly begin: (request: Request) => void;
+  readonly emit: (event: RunEvent) => void;
+  readonly plan: () => Plan;
+  /** Writes the plan to the file of `--plan-out`. @returns a message */
+  readonly write: () => Promise<string>;
+};
+
+/**
+ * Prepares the plan of a command line.
+ *
+ * @throws TsaltError `usage-value`, `plan-recipient`
+ */
+export const planRun = async (given: Given): Promise<PlanRun> => {
+  const { options } = given;
+  const fun = (options.local === true ? given.words[0] : given.words[1]) ?? '';
+  if (!planFunctions.has(fun))
+    throw new TsaltError('usage-value', `No plan can be made of ${fun}: it runs no states.`, {
+      hint: `Plans are made of ${[...planFunctions].join(', ')}.`,
+    });
+  const lifetime = lifetimeOf(textOf(options['plan-expires']) ?? '24h');
+  const recipients = (textOf(options['plan-recipient']) ?? '')
+    .split(',')
+    .map(word => word.trim())
+    .filter(word => word !== '');
+  await checkRecipients(recipients);
+  let collector: PlanCollector | undefined;
+  let request: Request | undefined;
+  return {
+    begin: made => {
+      request = made;
+      const now = Date.now();
+      collector = new PlanCollector({
+        tsalt: ownVersion(),
+        created: new Date(now).toISOString(),
+        expires: new Date(now + lifetime).toISOString(),
+        jid: made.options.jid,
+        call: callIn(given, made),
+      });
+    },
+    emit: event => collector?.emit(event),
+    plan: () => (collector as PlanCollector).plan(),
+    write: () =>
+      writeOut(given, collector as PlanCollector, {
+        file: textOf(options['plan-out']) ?? '',
+        recipients,
+        hasSecretArguments: hasSecrets(request),
+      }),
+  };
+};
+
+const writeOut = async (
+  given: Given,
+  collector: PlanCollector,
+  {
+    file,
+    recipients,
+    hasSecretArguments,
+  }: {
+    readonly file: string;
+    readonly recipients: readonly string[];
+    readonly hasSecretArguments: boolean;
+  },
+): Promise<string> => {
+  const plan = collector.plan();
+  if (Object.keys(plan.hosts).length === 0) return 'No plan was written: no host has one.\n';
+  const secrets = [...collector.secrets].map(([id, [first = '']]) => `${id}: ${first}`);
+  if (hasSecretArguments) secrets.unshift('an argument of the call');
+  if (secrets.length > 0 && recipients.length === 0) throw unencrypted(given, secrets);
+  await writePlan(file, plan, recipients);
+  const without = plan.failed.length === 0 ? '' : ` ${plan.failed.length} have none.`;
+  const count = Object.keys(plan.hosts).length;
+  return `The plan of ${count === 1 ? '1 host' : `${count} hosts`} is in ${file}.${without} Show it: tsalt-ssh show ${file}. Apply it: tsalt-ssh apply ${file}\n`;
+};
+
+const unencrypted = (given: Given, secrets: readonly string[]): TsaltError => {
+  const shown = secrets.slice(0, 3).map(oneLine).join('; ');
+  const more = secrets.length > 3 ? ` and ${secrets.length - 3} more` : '';
+  const options = { ...given.options, 'plan-recipient': 'age1KEY' };
+  return new TsaltError(
+    'plan-secrets',
+    `The plan would have secrets in it and was not written: ${shown}${more}.`,
+    { hint: `Encrypt it to a key of age: ${rerunCommands({ ...given, options }).whole}` },
+  );
+};
+
+const hasSecrets = (request: Request | undefined): boolean =>
+  request !== undefined && holdsSecret('', toPlainDict(request.kwargs), hasKnownSecret);
+
+/** Returns the parts of the call that `apply` needs. */
+const callIn = ({ options, words }: Given, request: Request): PlannedCall => {
+  const typed = options.local === true ? '@local' : (words[0] ?? '');
+  const { test: _, localconfig: __, ...kwargs } = toPlainDict(request.kwargs);
+  const isBesideRoster = request.targetType === 'list' && options.list !== true;
+  return {
+    target: typed,
+    ...(isBesideRoster ? { adHoc: true } : {}),
+    fun: request.fun,
+    args: request.args.map(toPlain),
+    kwargs,
+  };
+};
+
+const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+const lifetimeOf = (text: string): number => {
+  const [, digits, unit = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? [];
+  const lifetime = Number(digits) * (units[unit] ?? Number.NaN);
+  if (lifetime <= 366 * 86_400_000) return lifetime;
+  throw new TsaltError(
+    'usage-value',
+    `The value of --plan-expires must be minutes, hours or days up to a year, as 30m, 24h or 7d, not '${text}'.`,
+  );
+};
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;

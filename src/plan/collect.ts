@@ -1,0 +1,126 @@
+import type { HostResult, RunEvent } from '../protocol/event.ts';
+import { stringify } from '../protocol/exact-json.ts';
+import { setOwn } from '../protocol/plain.ts';
+import { type PlannedJob, predictionOf } from '../protocol/plan.ts';
+import type { Plan, PlannedHost } from './plan.ts';
+
+/** A table of values, each of them once. */
+class Table<T> {
+  readonly values: T[] = [];
+  readonly #places = new Map<string, number>();
+
+  place(value: T): number {
+    const key = stringify(value).text;
+    const known = this.#places.get(key);
+    if (known !== undefined) return known;
+    const place = this.values.push(value) - 1;
+    this.#places.set(key, place);
+    return place;
+  }
+}
+
+/** The parts of a plan that are known before the run. */
+export type PlanHead = Pick<Plan, 'tsalt' | 'created' | 'expires' | 'jid' | 'call'>;
+
+/** Findings that are kept; hosts choose how many warnings they send. */
+const mostFindings = 1000;
+
+/** Makes a plan of the events of a run in test mode. Equal chunks and predictions are kept once. */
+export class PlanCollector {
+  readonly #head: PlanHead;
+  readonly #chunks = new Table<Plan['chunks'][number]>();
+  readonly #states = new Table<Plan['states'][number]>();
+  readonly #jobs = new Map<string, Omit<PlannedHost, 'states'>>();
+  readonly #hosts: Record<string, PlannedHost> = {};
+  readonly #failed = new Map<string, string>();
+  readonly #findings = new Map<string, Set<string>>();
+  readonly #files: Record<string, Record<string, string>> = {};
+  readonly #folders: Record<string, string[]> = {};
+  /** The order of the target: hosts end in another one. */
+  readonly #order = new Map<string, number>();
+  #artifact = '';
+  /** Where chunks have secrets, by host. */
+  readonly secrets = new Map<string, readonly string[]>();
+
+  constructor(head: PlanHead) {
+    this.#head = head;
+  }
+
+  emit = (event: RunEvent): void => {
+    if (event.type === 'start') for (const id of event.hosts) this.#order.set(id, this.#order.size);
+    else if (event.type === 'plan' && event.job) this.#job(event.host, event.job());
+    else if (event.type === 'host') this.#host(event.result);
+    else if (event.type === 'not-started')
+      for (const id of event.hosts) this.#failed.set(id, `not started: ${event.reason}`);
+    else if (event.type === 'log' && event.module === 'state' && event.level === 'warning')
+      this.#finding(event.message, event.host);
+  };
+
+  /** Returns the plan, once the run has ended. */
+  plan(): Plan {
+    return {
+      ...this.#head,
+      artifact: this.#artifact,
+      files: this.#files,
+      folders: this.#folders,
+      chunks: this.#chunks.values,
+      states: this.#states.values,
+      hosts: Object.fromEntries(this.#sorted(Object.entries(this.#hosts))),
+      failed: this.#sorted([...this.#failed]).map(([id, message]) => ({ id, message })),
+      findings: [...this.#findings].map(([message, hosts]) => ({
+        message,
+        hosts: [...hosts].sort(),
+      })),
+    };
+  }
+
+  #sorted<T>(byHost: [id: string, value: T][]): [id: string, value: T][] {
+    const place = ([id]: [string, T]): number => this.#order.get(id) ?? 0;
+    return byHost.sort((a, b) => place(a) - place(b));
+  }
+
+  #job(id: string, job: PlannedJob): void {
+    const { chunks, saltenv, opts, sources, tainted } = job;
+    const places = chunks.map(chunk => this.#chunks.place(chunk));
+    this.#jobs.set(id, { chunks: places, saltenv, opts, sources, tainted });
+    this.#artifact = job.artifact;
+    if (job.secrets.length > 0) this.secrets.set(id, job.secrets);
+    for (const [saltenv, files] of Object.entries(job.files)) {
+      this.#files[saltenv] ??= {};
+      for (const [path, hash] of Object.entries(files)) setOwn(this.#files[saltenv], path, hash);
+    }
+    for (const [saltenv, folders] of Object.entries(job.folders))
+      this.#folders[saltenv] = [...new Set([...(this.#folders[saltenv] ?? []), ...folders])];
+  }
+
+  #host(result: HostResult): void {
+    const { id, states = {}, failure } = result;
+    const job = this.#jobs.get(id);
+    this.#jobs.delete(id);
+    if (failure !== undefined || job === undefined) {
+      this.#failed.set(id, failure?.message ?? reasonOf(result));
+      return;
+    }
+    const places = Object.entries(states).map(([tag, state]) =>
+      this.#states.place(predictionOf(tag, state)),
+    );
+    setOwn(this.#hosts, id, { ...job, states: places });
+  }
+
+  #finding(message: string, host: string | undefined): void {
+    const known = this.#findings.get(message);
+    if (!known && this.#findings.size >= mostFindings) return;
+    const hosts = known ?? new Set();
+    if (host !== undefined) hosts.add(host);
+    this.#findings.set(message, hosts);
+  }
+}
+
+/** Why a host that answered has no plan: its states do not compile, or there are none. */
+const reasonOf = ({ value, states, problems }: HostResult): string => {
+  const [first] = problems ?? [];
+  if (first) return first.sentence ?? first.message;
+  const [comment] = Object.values(states ?? {}).map(state => state.comment);
+  if (comment !== undefined) return comment;
+  return Array.isArray(value) ? value.map(String).join('\n') : 'no states were run';
+};

@@ -1,0 +1,55 @@
+import type { LowChunk } from '../protocol/low.ts';
+import type { Plain, PlainDict } from '../protocol/plain.ts';
+import type { FileHashes, PlannedRun, PlannedTaint, Prediction } from '../protocol/plan.ts';
+
+/** The version of the file format that is written, and the only one that is read. */
+export const planVersion = 1;
+
+/** The call that a plan was made of. */
+export type PlannedCall = {
+  readonly target: string;
+  /** The target is a host beside the roster: an address, or this machine. */
+  readonly adHoc?: boolean;
+  readonly fun: string;
+  readonly args: readonly Plain[];
+  readonly kwargs: PlainDict;
+};
+
+/** One host of a plan. Chunks and predictions are places in the tables of the plan. */
+export type PlannedHost = Pick<PlannedRun, 'saltenv' | 'opts' | 'sources'> & {
+  readonly chunks: readonly number[];
+  readonly states: readonly number[];
+  readonly tainted: readonly PlannedTaint[];
+};
+
+/** Compiled chunks and predictions for each host. */
+export type Plan = {
+  /** The version of tsalt-ssh. */
+  readonly tsalt: string;
+  /** SHA-256 of the artifact. */
+  readonly artifact: string;
+  /** Times in ISO 8601. */
+  readonly created: string;
+  readonly expires: string;
+  readonly jid: string;
+  readonly call: PlannedCall;
+  readonly files: FileHashes;
+  readonly folders: { readonly [saltenv: string]: readonly string[] };
+  /** Chunks of all hosts, each once. */
+  readonly chunks: readonly LowChunk[];
+  /** Predictions of all hosts, each once. */
+  readonly states: readonly Prediction[];
+  readonly hosts: { readonly [id: string]: PlannedHost };
+  /** Hosts without a plan, and why. */
+  readonly failed: readonly { readonly id: string; readonly message: string }[];
+  /** Warnings about states, and the hosts that they are about. */
+  readonly findings: readonly { readonly message: string; readonly hosts: readonly string[] }[];
+};
+
+/** The predictions of a host, in the order in which its states run. */
+export const predictionsOf = (plan: Plan, host: PlannedHost): Prediction[] =>
+  host.states.flatMap(at => plan.states[at] ?? []);
+
+/** Whether a state would change something, or would fail. */
+export const isNotable = ({ result, changes }: Prediction): boolean =>
+  result !== true || Object.keys(changes).length > 0;

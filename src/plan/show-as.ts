@@ -1,0 +1,85 @@
+import type { OutputOptions } from '../output/options.ts';
+import { createOutput } from '../output/output.ts';
+import type { HostResult } from '../protocol/event.ts';
+import { setOwn } from '../protocol/plain.ts';
+import type { StateResults } from '../protocol/result.ts';
+import { changeGroups, unchangedHosts } from './groups.ts';
+import { type Plan, type PlannedHost, predictionsOf } from './plan.ts';
+import { planText } from './show.ts';
+
+/** The formats of a plan. */
+export const planFormats = ['text', 'json', 'markdown', 'html'] as const;
+
+type PlanFormat = (typeof planFormats)[number];
+
+type Shown = {
+  readonly options: OutputOptions;
+  readonly write: (text: string) => void;
+};
+
+/** Writes a plan in a format. */
+export const showPlan = async (plan: Plan, format: PlanFormat, shown: Shown): Promise<void> => {
+  const { write } = shown;
+  if (format === 'text') write(planText(plan));
+  else if (format === 'json') write(`${JSON.stringify(planSummary(plan), null, 2)}\n`);
+  else if (format === 'markdown') write((await import('./show-markdown.ts')).planMarkdown(plan));
+  else await writeHtml(plan, shown);
+};
+
+/** The plan for programs: what would change, by groups of hosts. */
+const planSummary = (plan: Plan): object => {
+  const { tsalt, artifact, created, expires, jid, call, failed, findings } = plan;
+  const groups = changeGroups(plan);
+  const kwargs = { ...call.kwargs, ...('pillar' in call.kwargs ? { pillar: '…' } : {}) };
+  return {
+    version: 1,
+    jid,
+    tsalt,
+    artifact,
+    created,
+    expires,
+    call: { ...call, kwargs },
+    hosts: Object.keys(plan.hosts),
+    groups,
+    unchanged: unchangedHosts(plan),
+    failed,
+    findings,
+  };
+};
+
+/** The report of a run with the predictions as its results. */
+const writeHtml = async (plan: Plan, { options, write }: Shown): Promise<void> => {
+  const output = await createOutput({
+    options: { ...options, out: 'html', color: false, static: true },
+    write,
+    complain: () => undefined,
+    logLevel: 'quiet',
+    timeline: false,
+  });
+  const { fun } = plan.call;
+  output.emit({ type: 'start', hosts: Object.keys(plan.hosts), fun });
+  for (const [id, host] of Object.entries(plan.hosts))
+    output.emit({ type: 'host', result: resultOf(plan, id, host) });
+  for (const { id, message } of plan.failed)
+    output.emit({
+      type: 'host',
+      result: { id, fun, retcode: 1, failure: { kind: 'host', code: 'no-plan', message } },
+    });
+  await output.finish();
+};
+
+const resultOf = (plan: Plan, id: string, host: PlannedHost): HostResult => {
+  const states: StateResults = {};
+  const predictions = predictionsOf(plan, host);
+  for (const [at, { tag, id: own, sls, ...outcome }] of predictions.entries())
+    setOwn(states, tag, {
+      ...outcome,
+      __id__: own,
+      ...(sls === null ? {} : { __sls__: sls }),
+      __run_num__: at,
+      start_time: '00:00:00.000000',
+      duration: 0,
+    });
+  const retcode = predictions.some(({ result }) => result === false) ? 2 : 0;
+  return { id, fun: plan.call.fun, retcode, states };
+};

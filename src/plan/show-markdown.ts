@@ -1,0 +1,51 @@
+import { codeFence, inlineMarkdown } from '../output/markdown-text.ts';
+import { type ChangeGroup, changeGroups, changeText } from './groups.ts';
+import type { Plan } from './plan.ts';
+import { callText, namesOf, summaryLine, titleOf } from './show.ts';
+
+/** The plan for the page of a change request. */
+export const planMarkdown = (plan: Plan): string =>
+  [
+    `# Plan ${inlineMarkdown(plan.jid)}`,
+    '',
+    `${inlineMarkdown(callText(plan))}`,
+    '',
+    `${inlineMarkdown(summaryLine(plan))} It expires ${inlineMarkdown(plan.expires)}.`,
+    ...changeGroups(plan).flatMap(groupBlocks),
+    ...(plan.failed.length === 0
+      ? []
+      : [
+          '',
+          '## Without a plan',
+          '',
+          ...plan.failed.map(
+            ({ id, message }) => `- ${inlineMarkdown(id)}: ${inlineMarkdown(message)}`,
+          ),
+        ]),
+    ...(plan.findings.length === 0
+      ? []
+      : [
+          '',
+          '## Findings',
+          '',
+          ...plan.findings.map(
+            ({ message, hosts }) =>
+              `- ${inlineMarkdown(message)} (${inlineMarkdown(namesOf(hosts))})`,
+          ),
+        ]),
+    '',
+  ].join('\n');
+
+const groupBlocks = ({ hosts, changes }: ChangeGroup): string[] => [
+  '',
+  `## ${hosts.length === 1 ? '1 host' : `${hosts.length} hosts alike`}: ${inlineMarkdown(namesOf(hosts))}`,
+  ...changes.flatMap(change => {
+    const made = changeText(change);
+    return [
+      '',
+      `**${inlineMarkdown(titleOf(change))}**`,
+      ...codeFence(change.comment),
+      ...(made === undefined ? [] : codeFence(made.text, made.isDiff ? 'diff' : 'json')),
+    ];
+  }),
+];

@@ -1,0 +1,112 @@
+import { harmless, oneLine, showValue } from '../output/text.ts';
+import type { Prediction } from '../protocol/plan.ts';
+import {
+  type ChangeGroup,
+  changeGroups,
+  changeText,
+  diffSize,
+  functionOf,
+  unchangedHosts,
+  verdictOf,
+} from './groups.ts';
+import type { Plan } from './plan.ts';
+
+/** Hosts that are named one by one. */
+const mostNamed = 20;
+
+/** The plan for a terminal: each change once, with the hosts that it is for. */
+export const planText = (plan: Plan): string => {
+  const groups = changeGroups(plan);
+  return [
+    `Plan ${plan.jid}: ${callText(plan)}`,
+    `Made ${shownTime(plan.created)}, expires ${shownTime(plan.expires)}, by tsalt-ssh ${oneLine(plan.tsalt)}.`,
+    summaryLine(plan),
+    ...groups.flatMap(groupLines),
+    ...failedLines(plan),
+    ...findingLines(plan),
+    '',
+  ].join('\n');
+};
+
+/** Counts the hosts of a plan. */
+export const summaryLine = (plan: Plan): string => {
+  const [total, same] = [Object.keys(plan.hosts).length, unchangedHosts(plan).length];
+  const parts = [`${hostCount(total)}: ${total - same} would change, ${same} unchanged`];
+  if (plan.failed.length > 0) parts.push(`${hostCount(plan.failed.length)} without a plan`);
+  return `${parts.join('; ')}.`;
+};
+
+const hostCount = (count: number): string => (count === 1 ? '1 host' : `${count} hosts`);
+
+/** Words the call; values that may be secrets are left out. */
+export const callText = ({ call: { target, fun, args, kwargs } }: Plan): string => {
+  const words = [
+    ...args.map(value => showValue(value)),
+    ...Object.entries(kwargs).map(([key, value]) =>
+      key === 'pillar' ? 'pillar=…' : `${key}=${showValue(value)}`,
+    ),
+  ];
+  return oneLine([target, fun, ...words].join(' '));
+};
+
+const shownTime = (time: string): string => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
+
+/** Names hosts; of very many the first. */
+export const namesOf = (hosts: readonly string[]): string => {
+  const sorted = [...hosts].sort().map(oneLine);
+  const rest = sorted.length - mostNamed;
+  return `${sorted.slice(0, mostNamed).join(', ')}${rest > 0 ? ` … and ${rest} more` : ''}`;
+};
+
+const groupLines = ({ hosts, changes }: ChangeGroup): string[] => [
+  '',
+  hosts.length === 1 ? `${namesOf(hosts)}:` : `${hosts.length} hosts alike: ${namesOf(hosts)}`,
+  ...changes.flatMap(changeLines),
+];
+
+const changeLines = (change: Prediction): string[] => {
+  const made = changeText(change);
+  const indent = (text: string): string[] =>
+    harmless(text)
+      .split(/\n|\u2028|\u2029/)
+      .map(line => `      ${line}`);
+  return [
+    `  ${titleOf(change)}`,
+    `    ${oneLine(`ID ${change.id}${change.sls === null ? '' : `, SLS ${change.sls}`}`)}`,
+    ...harmless(change.comment.trimEnd())
+      .split(/\n|\u2028|\u2029/)
+      .map(line => `    ${line}`),
+    ...(made === undefined ? [] : indent(made.text)),
+  ];
+};
+
+/** `change: file.managed /etc/ssh/sshd_config (+1 -1)`. */
+export const titleOf = (change: Prediction): string => {
+  const made = changeText(change);
+  const { added, removed } = made?.isDiff ? diffSize(made.text) : { added: 0, removed: 0 };
+  const size = made?.isDiff ? ` (+${added} -${removed})` : '';
+  return oneLine(`${verdictOf(change)}: ${functionOf(change)} ${showValue(change.name)}${size}`);
+};
+
+const failedLines = ({ failed }: Plan): string[] =>
+  failed.length === 0
+    ? []
+    : [
+        '',
+        'Without a plan:',
+        ...failed.map(
+          ({ id, message }) => `  ${oneLine(id)}: ${oneLine(message.split('\n')[0] ?? '')}`,
+        ),
+      ];
+
+const findingLines = ({ findings }: Plan): string[] =>
+  findings.length === 0
+    ? []
+    : [
+        '',
+        'Findings:',
+        ...findings.map(
+          ({ message, hosts }) =>
+            `  ${oneLine(message)}${hosts.length === 0 ? '' : ` (${namesOf(hosts)})`}`,
+        ),
+      ];

@@ -1,0 +1,76 @@
+import type { LowChunk } from './low.ts';
+import type { PlainDict } from './plain.ts';
+import type { StateResult } from './result.ts';
+
+/** A part of a string that the host chose; see `data/taint.ts`. */
+export type PlannedRange = {
+  readonly start: number;
+  readonly end: number;
+  readonly source: string;
+  readonly isNode?: boolean | undefined;
+  readonly isEscaped?: boolean | undefined;
+  readonly isGuessed?: boolean | undefined;
+};
+
+/** A string of the chunks, and what the host chose of it: it stays untrusted when it is applied. */
+export type PlannedTaint = {
+  readonly text: string;
+  readonly ranges: readonly PlannedRange[];
+};
+
+/** SHA-256 of files of the file roots, by saltenv and path. */
+export type FileHashes = { readonly [saltenv: string]: { readonly [path: string]: string } };
+
+/** One host's compiled run: all that is sent to apply it. */
+export type PlannedRun = {
+  readonly chunks: readonly LowChunk[];
+  readonly saltenv: string;
+  /** Options of the run (`localconfig`). */
+  readonly opts: PlainDict;
+  /** SHA-256 of sources and of rendered templates, by a name for messages. */
+  readonly sources: { readonly [source: string]: string };
+  readonly tainted: readonly PlannedTaint[];
+};
+
+/** One host's part of a plan, without its predictions. */
+export type PlannedJob = PlannedRun & {
+  /** SHA-256 of the artifact. */
+  readonly artifact: string;
+  /** The files that the chunks name. */
+  readonly files: FileHashes;
+  /** The folders that the chunks name: files may be added to them. */
+  readonly folders: { readonly [saltenv: string]: readonly string[] };
+  /** Where the chunks have secrets, for messages. */
+  readonly secrets: readonly string[];
+};
+
+/** The predicted outcome of one state. */
+export type Prediction = Pick<StateResult, 'name' | 'changes' | 'result' | 'comment'> & {
+  readonly tag: string;
+  readonly id: string;
+  readonly sls: string | null;
+};
+
+/** Returns what of a result in test mode makes a prediction: times are left out, and secrets. */
+export const predictionOf = (
+  tag: string,
+  { name, changes, result, comment, __id__, __sls__, no_log }: StateResult,
+): Prediction => {
+  const about = { tag, id: __id__, sls: __sls__ ?? null, name, result };
+  if (no_log !== true) return { ...about, changes, comment };
+  const hidden = Object.keys(changes).length > 0 ? { no_log: 'hidden' } : {};
+  return { ...about, changes: hidden, comment: 'The output of this state is hidden (no_log).' };
+};
+
+/** A host's run of a plan with the predictions that must still hold. */
+export type BoundRun = PlannedRun & { readonly predicted: readonly Prediction[] };
+
+/** The plan that a request applies. */
+export type AppliedPlan = {
+  /** SHA-256 of the artifact that made the predictions. */
+  readonly artifact: string;
+  readonly runOf: (host: string) => BoundRun | undefined;
+};
+
+/** The option of a run in test mode whose predictions belong to a plan: states predict everything. */
+export const planOption = 'plan';

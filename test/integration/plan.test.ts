@@ -1,0 +1,252 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { generateX25519Identity, identityToRecipient } from 'age-encryption';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Project, startProject } from '../helpers/project.ts';
+import { type Sshd, startSshd } from '../helpers/sshd.ts';
+
+const ids = ['web1', 'web2', 'web3'];
+let project: Project;
+let sshd: Sshd;
+let round = 0;
+
+const root = (id: string): string => join(project.dir, 'roots', String(round), id);
+const conf = (id: string): string => readFileSync(join(root(id), 'app.conf'), 'utf8');
+const read = (file: string): string => readFileSync(join(project.dir, file), 'utf8');
+
+/** Three hosts behind one real sshd, each with folders of its own. */
+const roster = (): string =>
+  ids
+    .map(
+      id => `${id}:
+  host: 127.0.0.1
+  port: ${sshd.port}
+  user: ${sshd.user}
+  priv: ${sshd.key}
+  thin_dir: ${join(project.dir, 'workspace', id)}
+  grains: {root: ${root(id)}}
+`,
+    )
+    .join('');
+
+beforeAll(async () => {
+  project = await startProject({
+    hosts: [],
+    files: {
+      'states/web.sls': `#!jinja|yaml
+app-conf:
+  file.managed:
+    - name: {{ grains.root }}/app.conf
+    - source: salt://app.conf.j2
+    - template: jinja
+restarted:
+  cmd.run:
+    - name: echo restarted >> {{ grains.root }}/restarts
+    - onchanges: [{file: app-conf}]
+`,
+      'states/app.conf.j2': 'listen 80\nworkers 2\n',
+      'states/secret.sls': `#!jinja|yaml
+key:
+  file.managed:
+    - name: {{ grains.root }}/key
+    - contents: {{ pillar.db.password }}
+`,
+      'pillar/top.sls': "base: {'*': [db]}\n",
+      'pillar/db.sls': 'db: {password: hunter22}\n',
+    },
+  });
+  sshd = await startSshd({ dir: join(project.dir, 'sshd') });
+  project.write({ known_hosts: `[127.0.0.1]:${sshd.port} ${sshd.hostKeys[0]}\n` });
+});
+afterAll(async () => {
+  await sshd.close();
+  await project.close();
+});
+beforeEach(() => {
+  round += 1;
+  for (const id of ids) {
+    mkdirSync(root(id), { recursive: true });
+    writeFileSync(join(root(id), 'app.conf'), 'listen 80\n', { mode: 0o644 });
+  }
+  project.write({ 'roster.yaml': roster(), 'states/app.conf.j2': 'listen 80\nworkers 2\n' });
+});
+
+const plan = (...args: string[]) => project.run('*', 'state.apply', ...args);
+const apply = (...args: string[]) =>
+  project.run('apply', 'web.plan', ...args, '--out=json', '--static');
+
+test('a plan is applied to the hosts that are still as it was made, and only once', async () => {
+  const made = await plan('web', '--plan-out', 'web.plan');
+  expect(made).toMatchObject({ code: 0 });
+  expect(made.stderr).toContain('tsalt-ssh apply web.plan');
+  expect(statSync(join(project.dir, 'web.plan')).mode & 0o777).toBe(0o600);
+  expect(ids.map(conf)).toEqual(ids.map(() => 'listen 80\n'));
+
+  const shown = await project.run('show', 'web.plan');
+  expect(shown.stdout).toMatch(/file\.managed .*web1\/app\.conf \(\+1 -0\)/);
+  expect(shown.stdout).toContain('+workers 2');
+
+  writeFileSync(join(root('web3'), 'app.conf'), 'listen 8080\n');
+  const applied = await apply();
+  expect(applied.code).toBe(22);
+  expect(ids.map(conf)).toEqual([
+    'listen 80\nworkers 2\n',
+    'listen 80\nworkers 2\n',
+    'listen 8080\n',
+  ]);
+  const results = JSON.parse(applied.stdout) as Record<string, string>;
+  expect(results.web3).toContain('web3 differs from the plan');
+  expect(results.web3).toMatch(
+    /planned: would change[\s\S]*now: {5}would change[\s\S]*-listen 8080/,
+  );
+  expect(readFileSync(join(root('web1'), 'restarts'), 'utf8')).toBe('restarted\n');
+
+  const again = await apply();
+  expect(again.code).toBe(22);
+  expect(again.stdout).toContain('the plan is out of date: what it would change is in place');
+  expect(readFileSync(join(root('web1'), 'restarts'), 'utf8')).toBe('restarted\n');
+});
+
+test('equal changes are shown once for all hosts', async () => {
+  for (const id of ids) writeFileSync(join(root(id), 'x'), '');
+  project.write({
+    'states/same.sls': `${join(project.dir, 'same')}:\n  file.managed:\n    - contents: all\n`,
+  });
+  await plan('same', '--plan-out=same.plan');
+  const { stdout } = await project.run('show', 'same.plan');
+  expect(stdout).toContain('3 hosts alike: web1, web2, web3');
+  expect(stdout.match(/\bfile\.managed\b/g)).toHaveLength(1);
+  const json = JSON.parse((await project.run('show', 'same.plan', '--out=json')).stdout);
+  expect(json.groups).toHaveLength(1);
+  expect(json.groups[0].hosts).toEqual(ids);
+  expect((await project.run('show', 'same.plan', '--out=markdown')).stdout).toContain(
+    '## 3 hosts alike',
+  );
+  expect((await project.run('show', 'same.plan', '--out=html')).stdout).toContain('<html');
+  expect((await project.run('show', 'same.plan', '--out=xml')).code).toBe(64);
+});
+
+test('apply sends the planned chunks although the states have changed', async () => {
+  await plan('web', '--plan-out', 'web.plan');
+  const sls = read('states/web.sls');
+  project.write({ 'states/web.sls': sls.replace('echo restarted', 'echo other') });
+  try {
+    expect((await apply('--limit', 'web1')).code).toBe(0);
+  } finally {
+    project.write({ 'states/web.sls': sls });
+  }
+  expect(readFileSync(join(root('web1'), 'restarts'), 'utf8')).toBe('restarted\n');
+  expect(conf('web2')).toBe('listen 80\n');
+});
+
+test('a changed source refuses the plan before any connection', async () => {
+  await plan('web', '--plan-out', 'web.plan');
+  project.write({ 'states/app.conf.j2': 'listen 81\n' });
+  const { code, stderr } = await apply();
+  expect(code).toBe(22);
+  expect(stderr).toContain('salt://app.conf.j2 has changed');
+  expect(ids.map(conf)).toEqual(ids.map(() => 'listen 80\n'));
+});
+
+test('a template that renders otherwise stops its host', async () => {
+  project.write({ 'states/app.conf.j2': '{{ pillar.db.password | length }}\n' });
+  await plan('web', '--plan-out', 'web.plan');
+  const pillar = read('pillar/db.sls');
+  project.write({ 'pillar/db.sls': 'db: {password: other-and-longer}\n' });
+  try {
+    const { code, stdout } = await apply();
+    expect(code).toBe(22);
+    expect(stdout).toContain('template salt://app.conf.j2');
+  } finally {
+    project.write({ 'pillar/db.sls': pillar });
+  }
+  expect(conf('web1')).toBe('listen 80\n');
+});
+
+test('--drift stop begins no other host, --drift continue does', async () => {
+  await plan('web', '--plan-out', 'web.plan');
+  writeFileSync(join(root('web1'), 'app.conf'), 'by hand\n');
+  const stopped = await apply('--max-procs', '1');
+  expect(stopped.code).toBe(22);
+  expect(stopped.stderr).toContain('Not started, since a host differs from the plan: web2, web3');
+  expect(conf('web2')).toBe('listen 80\n');
+  const went = await apply('--max-procs', '1', '--drift', 'continue');
+  expect(went.code).toBe(22);
+  expect(ids.map(conf)).toEqual(['by hand\n', 'listen 80\nworkers 2\n', 'listen 80\nworkers 2\n']);
+});
+
+test('a host without a plan is listed, and fails the run', async () => {
+  project.write({
+    'roster.yaml': `${roster()}down1:\n  host: 127.0.0.1\n  port: 1\n  user: tester\n`,
+  });
+  const made = await plan('web', '--plan-out', 'web.plan');
+  expect(made.code).toBe(68);
+  expect((await project.run('show', 'web.plan')).stdout).toMatch(/Without a plan:\n {2}down1: /);
+  expect((await apply()).code).toBe(0);
+});
+
+test('an expired plan, another version and other modules are refused', async () => {
+  await plan('web', '--plan-out', 'web.plan', '--plan-expires', '30m');
+  const text = read('web.plan');
+  const { expires } = JSON.parse(text).plan as { expires: string };
+  const left = Date.parse(expires) - Date.now();
+  expect(left).toBeGreaterThan(20 * 60_000);
+  expect(left).toBeLessThan(31 * 60_000);
+  const refused = async (from: string | RegExp, to: string, message: string, code = 22) => {
+    project.write({ 'web.plan': text.replace(from, to) });
+    const result = await apply();
+    expect({
+      code: result.code,
+      has: result.stderr.includes(message),
+      stderr: result.stderr,
+    }).toMatchObject({ code, has: true });
+  };
+  await refused(expires, '2020-01-01T00:00:00.000Z', 'expired');
+  await refused(/"tsalt":"[^"]*"/, '"tsalt":"0.0.1"', 'made by tsalt-ssh 0.0.1');
+  await refused(/"artifact":"[^"]*"/, `"artifact":"${'0'.repeat(64)}"`, 'other modules');
+  await refused('"version":1', '"version":2', 'version 2 of the format', 65);
+  await refused(/[\s\S]{100}$/, '', 'is not JSON', 65);
+  await refused(/"chunks":\[\{/, '"chunks":[7,{', 'plan.chunks[0] is not a dictionary', 65);
+  await refused(/"states":\[0/, '"states":[999', 'plan.hosts.web', 65);
+  expect(ids.map(conf)).toEqual(ids.map(() => 'listen 80\n'));
+});
+
+test('a plan with secrets is written encrypted only', async () => {
+  const refused = await plan('secret', '--plan-out', 'secret.plan');
+  expect(refused.code).toBe(64);
+  expect(refused.stderr).toContain("argument 'contents'");
+  expect(refused.stderr).toContain('--plan-recipient=age1KEY');
+  expect(refused.stderr).not.toContain('hunter22');
+  expect(() => read('secret.plan')).toThrow('ENOENT');
+  const identity = await generateX25519Identity();
+  const recipient = await identityToRecipient(identity);
+  writeFileSync(join(project.dir, 'age.key'), `${identity}\n`, { mode: 0o600 });
+  const made = await plan('secret', '--plan-out', 'secret.plan', '--plan-recipient', recipient);
+  expect(made.code).toBe(0);
+  expect(read('secret.plan')).not.toContain('hunter22');
+  expect((await project.run('show', 'secret.plan')).stderr).toContain('--identity');
+  const applied = await project.run('apply', 'secret.plan', '--identity', 'age.key');
+  expect(applied.code).toBe(0);
+  expect(readFileSync(join(root('web2'), 'key'), 'utf8').trim()).toBe('hunter22');
+});
+
+test.each([
+  [['test.ping', '--plan-out', 'x'], 'No plan can be made of test.ping'],
+  [['state.show_sls', 'web', '--plan-out', 'x'], 'No plan can be made of state.show_sls'],
+  [['state.apply', 'web', 'test=False', '--plan-out', 'x'], 'exclude each other'],
+  [['state.apply', '--plan-out', 'x', '--plan-expires', 'soon'], '--plan-expires'],
+  [['state.apply', '--plan-out', 'x', '--plan-recipient', 'age1x'], 'not a recipient of age'],
+  [['state.apply', '--ask'], '--ask needs a terminal'],
+])('%j is refused', async (call, message) => {
+  const { code, stderr } = await project.run('*', ...call);
+  expect({ code: code === 64 || code === 77, has: stderr.includes(message), stderr }).toMatchObject(
+    { code: true, has: true },
+  );
+});
+
+test('--ask --yes shows the changes and makes them over the same connections', async () => {
+  const { code, stdout } = await plan('web', '--ask', '--yes', '--state-output=terse');
+  expect(code).toBe(0);
+  expect(stdout).toContain('3 hosts: 3 would change, 0 unchanged.');
+  expect(ids.map(conf)).toEqual(ids.map(() => 'listen 80\nworkers 2\n'));
+});
