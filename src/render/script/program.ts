@@ -14,7 +14,7 @@ export class ScriptProgram {
 
   /** Prints text of the template. */
   text(text: string): void {
-    if (text !== '') this.#add(`$out(${JSON.stringify(text)});`);
+    if (text !== '') this.#add(`$out(${JSON.stringify(text)}, true);`);
   }
 
   /** Prints the value of an expression; filters are names, first to last. */
@@ -98,7 +98,10 @@ export class ScriptProgram {
 
 export type TextFunction = (...args: unknown[]) => Promise<string>;
 
-export type Body = (out: (text: string) => void, put: Put) => Promise<void>;
+/** Prints a text; `isLiteral` where the template itself has it. */
+type PrintText = (text: string, isLiteral?: boolean) => void;
+
+export type Body = (out: PrintText, put: Put) => Promise<void>;
 
 export type Put = (
   value: unknown,

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { rangesOf, type TaintRange } from '../../data/taint.ts';
 import { type Dict, isDict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { limitsFrom, poolSize, type ScriptLimits } from '../confined/limits.ts';
@@ -43,10 +44,36 @@ const runScript = async (
     limits,
   };
   try {
-    return String(await pool.run(job, scope.serve));
+    const [printed, literals] = (await pool.run(job, scope.serve)) as readonly unknown[];
+    const result = String(printed);
+    notePrinted(result, literalSpans(String(literals)), stage);
+    return result;
   } catch (error) {
     throw failure(error, title, { file, text, limits });
   }
+};
+
+/** The template's own text in a result, as offsets: beginning and end by turns. */
+const literalSpans = (written: string): readonly number[] =>
+  written === '' ? [] : written.split(',').map(Number);
+
+/**
+ * Reports what a host may have sent in a result. Text that the template has itself is not compared
+ * with it: a word such as a grain's name would be found in its code.
+ */
+const notePrinted = (
+  result: string,
+  literals: readonly number[],
+  { request, printed }: Stage,
+): void => {
+  const parts = request.context.taint?.partsOf(result) ?? [];
+  const found = parts.toSorted((a, b) => a.start - b.start);
+  let at = 0;
+  const isLiteral = ({ start, end }: TaintRange): boolean => {
+    while (at < literals.length && (literals[at + 1] ?? 0) <= start) at += 2;
+    return (literals[at] ?? result.length) <= start && end <= (literals[at + 1] ?? 0);
+  };
+  printed(rangesOf(found.filter(range => !isLiteral(range))));
 };
 
 /** The data and calls that the templates of one rendering may use. */

@@ -71,7 +71,7 @@ class ScriptRun {
   #hear(kind: string, words: readonly string[]): number {
     const [first = '', ...rest] = words;
     if (kind === 'done') {
-      this.#end(() => this.#run.done(first));
+      this.#end(() => this.#run.done([first, rest[0] ?? '']));
       return 0;
     }
     if (kind === 'failed') {

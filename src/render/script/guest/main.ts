@@ -38,6 +38,11 @@ class GuestRun {
   /** Errors of calls, distinguished from the template's own. */
   readonly #calls = new WeakMap<object, number>();
   #guarded = false;
+  /** The text that was put together last, and where the template's own text is in it. */
+  #printed: { readonly text: string; readonly literals: readonly number[] } = {
+    text: '',
+    literals: [],
+  };
   #index = 0;
   #line = 0;
   #depth = 0;
@@ -64,7 +69,9 @@ class GuestRun {
 
   async #begin(source: GuestSource): Promise<void> {
     try {
-      this.#send('done', await this.#text(source));
+      const text = await this.#text(source);
+      const literals = this.#printed.text === text ? this.#printed.literals : [];
+      this.#send('done', text, literals.join());
     } catch (error) {
       const call = typeof error === 'object' && error !== null ? this.#calls.get(error) : undefined;
       const [name, stack] = error instanceof Error ? [error.name, error.stack] : ['', ''];
@@ -161,14 +168,28 @@ class GuestRun {
 
   async #capture(source: GuestSource, body: Body, filters: readonly Filter[]): Promise<string> {
     const parts: string[] = [];
+    const literals: number[] = [];
+    let length = 0;
+    const add = (text: string, isLiteral = false): void => {
+      parts.push(text);
+      if (isLiteral) {
+        // Text beside text is one part.
+        const begin = literals.at(-1) === length ? literals.splice(-2)[0] : length;
+        literals.push(begin ?? length, length + text.length);
+      }
+      length += text.length;
+    };
     const put: Put = async (value, expression, asked, line) => {
       this.#goTo(source, line);
       if (value === undefined) throw new TypeError(`${expression} is undefined`);
       const shown = await shownAs(value, asked);
-      parts.push(this.#guarded ? guard(shown) : shown);
+      add(this.#guarded ? guard(shown) : shown);
     };
-    await body(text => parts.push(text), put);
-    return filters.length === 0 ? parts.join('') : shownAs(parts.join(''), filters);
+    await body(add, put);
+    const text = parts.join('');
+    if (filters.length > 0) return shownAs(text, filters);
+    this.#printed = { text, literals };
+    return text;
   }
 
   async #namespace(file: unknown, names: readonly string[], from: GuestSource): Promise<Space> {
