@@ -134,12 +134,14 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
     run: async (words, opened) => (await import('./validate.ts')).lint(words, opened),
   },
   schema: {
-    usage: 'schema sls|roster|config|top',
+    usage: 'schema sls|roster|config|top|saltfile',
     summary: 'print a JSON Schema for editors',
-    run: async (words, { config }) =>
-      printText(
-        await (await import('../validate/schemas/schema-command.ts')).schemaText(words, config),
-      ),
+    places: [['sls', 'roster', 'config', 'top', 'saltfile']],
+    run: async (words, { config }) => {
+      const { schemaText } = await import('../validate/schemas/schema-command.ts');
+      const { saltfileSchema } = await import('./saltfile-schema.ts');
+      return printText(await schemaText(words, config, { saltfile: saltfileSchema }));
+    },
   },
   lsp: {
     usage: 'lsp',

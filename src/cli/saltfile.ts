@@ -78,24 +78,31 @@ const kept: Readonly<Record<string, OptionName>> = {
   tgt_list: 'list',
 };
 
+/** Names that Salt has for options, beside those that follow a rule. */
+export const keptSaltfileNames: readonly string[] = Object.keys(kept);
+
 /** The option of a key: `ssh_max_procs`, `max_procs` and `max-procs` are the same one. */
-const nameOf = (key: string, section: Dict, file: string): OptionName => {
+export const saltfileOption = (key: string): string => {
   const plain = key.replaceAll('-', '_');
   const dashed = plain.replace(/^ssh_(?!option|config)/, '').replaceAll('_', '-');
-  const name = Object.hasOwn(kept, plain) ? kept[plain] : dashed;
+  return (Object.hasOwn(kept, plain) ? kept[plain] : undefined) ?? dashed;
+};
+
+const nameOf = (key: string, section: Dict, file: string): OptionName => {
+  const name = saltfileOption(key);
   if (name === 'trust-owner')
     throw new TsaltError('saltfile-key', `The Saltfile cannot say whose files are trusted.`, {
       kind: 'usage',
       at: keyLocation(file, section, key),
       hint: 'Give --trust-owner on the command line, or set TSALT_TRUST_OWNER.',
     });
-  if (name !== undefined && Object.hasOwn(options, name)) return name as OptionName;
-  const meant = nearest(dashed, Object.keys(options));
+  if (Object.hasOwn(options, name)) return name as OptionName;
+  const meant = nearest(name, Object.keys(options));
   throw new TsaltError('saltfile-key', `The Saltfile's '${key}' is no option.`, {
     kind: 'usage',
     at: keyLocation(file, section, key),
     hint:
-      insteadOf(dashed) ??
+      insteadOf(name) ??
       (meant === undefined
         ? 'tsalt-ssh --help lists the options.'
         : `Did you mean '${meant.replaceAll('-', '_')}'?`),

@@ -35,7 +35,7 @@ describe('tsalt-ssh schema', () => {
     expect(Object.keys($defs).length).toBeGreaterThan(300);
   });
 
-  test.each(['roster', 'config', 'top'])('%s is JSON', async kind => {
+  test.each(['roster', 'config', 'top', 'saltfile'])('%s is JSON', async kind => {
     const { code, stdout } = await tsalt(['schema', kind], { cwd: project });
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({

@@ -8,7 +8,9 @@ import { controlFunctions } from '../../wrapper/table.ts';
 import { configSchema, rosterSchema, topSchema } from './project-schemas.ts';
 import { slsSchema } from './sls-schema.ts';
 
-const schemas: Readonly<Record<string, (config: Config) => PlainDict | Promise<PlainDict>>> = {
+type MakeSchema = (config: Config) => PlainDict | Promise<PlainDict>;
+
+const projectKinds: Readonly<Record<string, MakeSchema>> = {
   sls: async config => {
     const artifact = await buildArtifact({
       ...modulePlaces(config),
@@ -24,9 +26,15 @@ const schemas: Readonly<Record<string, (config: Config) => PlainDict | Promise<P
 /**
  * `schema KIND`: the JSON Schema of a kind of file, for editors.
  *
+ * @param others further kinds of files
  * @throws TsaltError `usage-words` for any other kind
  */
-export const schemaText = async (words: readonly string[], config: Config): Promise<string> => {
+export const schemaText = async (
+  words: readonly string[],
+  config: Config,
+  others: Readonly<Record<string, () => PlainDict>>,
+): Promise<string> => {
+  const schemas: Readonly<Record<string, MakeSchema>> = { ...projectKinds, ...others };
   const [kind = '', ...more] = words;
   const make = Object.hasOwn(schemas, kind) ? schemas[kind] : undefined;
   if (make !== undefined && more.length === 0)
