@@ -66,10 +66,10 @@ export const openOutput = async ({
     timeline:
       typed.verbose === true ||
       ['debug', 'trace', 'all'].includes(textOf(typed['log-level']) ?? ''),
+    fold: typed['no-fold'] !== true && (terminal || typed.fold === true),
     ...(progress && typed.verbose !== true
       ? {
-          live: async () =>
-            (await import('../output/live.ts')).startLive(process.stdout.rows ?? 24),
+          live: async () => (await import('../output/live.ts')).startLive(process.stdout),
         }
       : {}),
   });

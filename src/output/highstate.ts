@@ -44,15 +44,15 @@ const formatHost = (
     return { text: [head(colors.CYAN), ...rows].join('\n'), changed: true };
   }
 
-  const { lines, tally, color } = formatStates(data as StateResults, colors, options);
+  const { lines, tally, color } = formatStates(host, data as StateResults, { colors, options });
   const text = [head(color), ...lines, ...summary(id, tally, colors, options)].join('\n');
   return { text, changed: tally.changed > 0 };
 };
 
 const formatStates = (
+  host: string,
   results: StateResults,
-  colors: Palette,
-  options: OutputOptions,
+  { colors, options }: { readonly colors: Palette; readonly options: OutputOptions },
 ): { lines: string[]; tally: Tally; color: string } => {
   const shown = options.state_compress_ids ? compressIds(results) : results;
   const entries = Object.entries(shown)
@@ -70,6 +70,7 @@ const formatStates = (
   };
   let color: string = colors.GREEN;
   const lines: string[] = [];
+  const same = new Map<string, number>();
 
   for (const [tag, result] of entries) {
     const count = options.state_compress_ids ? compressedCount(tag) : 1;
@@ -79,6 +80,11 @@ const formatStates = (
 
     const stateColor = colorOf(result.result, changes.changed, colors);
     if (result.result !== true) color = stateColor;
+    const first = options.sameAs?.(host, tag);
+    if (first !== undefined) {
+      same.set(first, (same.get(first) ?? 0) + 1);
+      continue;
+    }
     const parts = tagParts(tag, options);
     const layout = layoutOf(result, changes.changed, options);
     if (layout === 'none') continue;
@@ -94,6 +100,8 @@ const formatStates = (
       lines.push(`   ${colors.LIGHT_RED} Warnings: ${text}${colors.ENDC}`);
     }
   }
+  for (const [first, count] of same)
+    lines.push(`    ${count === 1 ? '1 state' : `${count} states`} as on ${harmless(first)}`);
   return { lines, tally, color };
 };
 

@@ -10,13 +10,19 @@ export type Live = {
   readonly stop: () => Promise<void>;
 };
 
+/** The terminal. */
+type Screen = Pick<NodeJS.WriteStream, 'rows' | 'on' | 'off'>;
+
+/** Lines for progress: the question of a prompt and the cursor need some. */
+const linesOf = ({ rows }: Screen): number => Math.max(1, (rows > 0 ? rows : 24) - 4);
+
 /**
  * Shows hosts and the states they are at, with listr2. What is on the screen can be taken off
  * and brought back at any time, since the progress is kept outside of the renderer.
  */
-export const startLive = async (screenRows: number): Promise<Live> => {
+export const startLive = async (screen: Screen): Promise<Live> => {
   const { Listr } = await import('listr2');
-  const progress = createProgress(Math.max(1, screenRows - 4));
+  const progress = createProgress(linesOf(screen));
   let close: (() => Promise<void>) | undefined;
 
   const open = (): void => {
@@ -29,7 +35,12 @@ export const startLive = async (screenRows: number): Promise<Live> => {
         concurrent: true,
         exitOnError: false,
         registerSignalListeners: false,
-        rendererOptions: { clearOutput: true, collapseErrors: false, showErrorMessage: false },
+        rendererOptions: {
+          formatOutput: 'truncate',
+          clearOutput: true,
+          collapseErrors: false,
+          showErrorMessage: false,
+        },
       },
     );
     const running = list.run().catch(() => undefined);
@@ -38,10 +49,19 @@ export const startLive = async (screenRows: number): Promise<Live> => {
       await running;
     };
   };
-  const stop = async (): Promise<void> => {
+  const hide = async (): Promise<void> => {
     await close?.();
     close = undefined;
   };
+  let isPaused = false;
+  const onResize = (): void => {
+    progress.resize(linesOf(screen));
+    if (close === undefined) return;
+    void hide().then(() => {
+      if (!isPaused) open();
+    });
+  };
+  screen.on('resize', onResize);
 
   return {
     emit: event => {
@@ -49,10 +69,18 @@ export const startLive = async (screenRows: number): Promise<Live> => {
       if (event.type === 'start') open();
     },
     pause: async () => {
-      await stop();
-      return open;
+      isPaused = true;
+      await hide();
+      return () => {
+        isPaused = false;
+        open();
+      };
     },
-    stop,
+    stop: async () => {
+      isPaused = true;
+      screen.off('resize', onResize);
+      await hide();
+    },
   };
 };
 

@@ -15,4 +15,6 @@ export type OutputOptions = {
   readonly state_compress_ids: boolean;
   readonly state_output_exclude: readonly string[];
   readonly state_output_terse: readonly string[];
+  /** Names the host that showed the same result of a state, so that it is not shown again. */
+  readonly sameAs?: (host: string, tag: string) => string | undefined;
 };

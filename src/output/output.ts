@@ -1,11 +1,13 @@
 import { collectGarbage } from '../memory/collect-garbage.ts';
 import { messageOf } from '../protocol/error.ts';
 import type { HostResult, RunEvent } from '../protocol/event.ts';
+import { HostFold } from './fold-hosts.ts';
 import { type Format, type Joint, loadFormat, outputNames } from './format.ts';
 import { type Held, HeldResults } from './held-results.ts';
 import type { Live } from './live.ts';
 import { errorText, isLogged, logLine } from './message.ts';
 import type { OutputOptions } from './options.ts';
+import { Recap } from './recap.ts';
 import type { Output, OutputRequest } from './request.ts';
 import { faultTexts, unshowable } from './result.ts';
 import { errorOf, isShareable, SharedErrors } from './shared-errors.ts';
@@ -52,8 +54,15 @@ class HostOutput implements Output {
   #before: RunEvent[] = [];
   #timer: NodeJS.Timeout | undefined;
 
+  readonly #fold: HostFold | undefined;
+  readonly #recap = new Recap();
+
   constructor(request: OutputRequest) {
-    this.#request = request;
+    const { options, fold } = request;
+    const isForPeople = options.out === undefined || forPeopleToo.includes(options.out);
+    if (fold === true && !options.static && isForPeople) this.#fold = new HostFold();
+    const sameAs = this.#fold && { sameAs: this.#fold.sameAs.bind(this.#fold) };
+    this.#request = { ...request, options: { ...options, ...sameAs } };
     const { live, liveAfter = 300 } = request;
     if (live !== undefined) this.#timer = setTimeout(() => this.#goLive(live), liveAfter);
   }
@@ -62,6 +71,8 @@ class HostOutput implements Output {
     if (this.#live) this.#live.emit(event);
     else if (this.#timer !== undefined && event.type !== 'log')
       this.#before.push(withoutData(event));
+    if (this.#fold) this.#recap.follow(event);
+    if (this.#fold && event.type === 'start') this.#fold.hosts = event.hosts.length;
     if (event.type === 'log') this.#log(event);
     else if (event.type === 'phase' && this.#request.timeline) this.#phase(event);
     else if (event.type === 'host') this.#host(event.result);
@@ -77,6 +88,8 @@ class HostOutput implements Output {
     try {
       await this.#printLeft([...this.#results]);
       this.#tellShared();
+      const recap = this.#fold ? this.#recap.text(this.#request.options.color) : '';
+      if (recap !== '') this.#request.write(`${recap}\n`);
     } finally {
       this.#store.close();
     }
@@ -150,15 +163,17 @@ class HostOutput implements Output {
   }
 
   /** Without progress on the screen each host is written as it comes. */
-  #host(result: HostResult): void {
+  #host(given: HostResult): void {
+    this.#hadResults = true;
+    const result = this.#fold ? this.#fold.add(given) : given;
+    if (result === undefined) return;
     const held = this.#store.hold(result);
     if (held.size > large) collectGarbage();
     this.#results.add(held);
-    this.#hadResults = true;
     const { options, live, complain } = this.#request;
     if (result.failure !== undefined && result.states !== undefined)
       complain(`${oneLine(result.id)}: ${indented(result.failure.message)}\n`);
-    if (options.static || live !== undefined) return;
+    if (options.static || live !== undefined || this.#fold) return;
     this.#work = this.#work.then(async () => {
       if ((await this.#formatOf(held.about)).whole !== true) await this.#print([held]);
     });
@@ -178,6 +193,8 @@ class HostOutput implements Output {
       format.faults === true ? taken.filter(result => !this.#isShared(result)) : taken;
     if (results.length === 0 && taken.length > 0) return;
     if (format.faults !== true) this.#tellFaults(results);
+    const headline = only && this.#fold?.headline(only.about.id);
+    if (headline !== undefined) write(`${headline}\n`);
     const text = (await this.#textOf(results, format, options)).trimEnd();
     if (text !== '') write(`${text}\n`);
     if (list.some(({ size }) => size > large)) collectGarbage();
@@ -278,6 +295,9 @@ const outputterOf = (result: HostResult | undefined): string => {
   if (result?.states !== undefined) return 'highstate';
   return result?.failure === undefined ? (result?.outputter ?? 'nested') : 'nested';
 };
+
+/** Formats that people read; programs read the others. */
+const forPeopleToo = ['highstate', 'nested'];
 
 /** Characters of results that are made into one text. */
 const mostTogether = 8_000_000;

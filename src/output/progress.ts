@@ -11,8 +11,10 @@ export type Row = {
 
 export type Progress = {
   readonly follow: (event: RunEvent) => void;
-  /** A row per host, or one row for all when they are more than fit. */
+  /** A row per host; if they do not fit, a row for all, then failing hosts and the slowest. */
   readonly rows: () => (() => Row)[];
+  /** The terminal has this many lines for progress. */
+  readonly resize: (lines: number) => void;
 };
 
 type HostState = {
@@ -23,17 +25,23 @@ type HostState = {
   changed: number;
   failed: number;
   current: string;
+  /** When the host was begun; 0 while it waits. */
+  began: number;
   outcome?: 'done' | 'failed';
 };
 
-/** Follows a run; `mostRows` hosts are listed, more are counted. */
-export const createProgress = (mostRows: number): Progress => {
+/** Follows a run, for a terminal that has this many lines for progress. */
+export const createProgress = (lines: number): Progress => {
   const hosts = new Map<string, HostState>();
+  let most = lines;
   return {
     follow: event => follow(hosts, event),
+    resize: now => {
+      most = now;
+    },
     rows: () =>
-      hosts.size > mostRows
-        ? [() => crowdRow(hosts)]
+      hosts.size * 2 > most && hosts.size > 1
+        ? crowdRows(hosts, most)
         : [...hosts].map(
             ([id, state]) =>
               () =>
@@ -53,6 +61,7 @@ const follow = (hosts: Map<string, HostState>, event: RunEvent): void => {
   if (host === undefined) return;
   if (event.type === 'phase') {
     host.phase = event.phase;
+    if (event.phase !== 'queued' && host.began === 0) host.began = performance.now();
     host.detail = start(event.detail ?? '');
   }
   if (event.type === 'plan') host.total = event.total;
@@ -73,6 +82,7 @@ const newHost = (): HostState => ({
   changed: 0,
   failed: 0,
   current: '',
+  began: 0,
 });
 
 const words: Readonly<Record<Phase, string>> = {
@@ -89,23 +99,62 @@ const words: Readonly<Record<Phase, string>> = {
   done: 'done',
 };
 
-const hostRow = (id: string, state: HostState): Row => {
-  const { total, done, changed, failed, outcome } = state;
+const titleOf = (id: string, { total, done, changed, failed }: HostState): string => {
   const counts = [
     ...(total > 0 ? [`${done}/${total}`] : []),
     ...(changed > 0 ? [`${changed} changed`] : []),
     ...(failed > 0 ? [`${failed} failed`] : []),
   ];
-  const title = [harmless(id), ...(counts.length > 0 ? [counts.join(', ')] : [])].join('  ');
-  const running = state.phase === 'run' && state.current !== '';
-  const what = running
-    ? state.current
-    : [words[state.phase] ?? state.phase, state.detail].join(' ');
-  return {
-    title,
-    detail: outcome === undefined ? oneLine(what) : '',
-    ...(outcome === undefined ? {} : { outcome }),
+  return [harmless(id), ...(counts.length > 0 ? [counts.join(', ')] : [])].join('  ');
+};
+
+const detailOf = ({ phase, current, detail }: HostState): string =>
+  oneLine(phase === 'run' && current !== '' ? current : [words[phase] ?? phase, detail].join(' '));
+
+const hostRow = (id: string, state: HostState): Row => ({
+  title: titleOf(id, state),
+  detail: state.outcome === undefined ? detailOf(state) : '',
+  ...(state.outcome === undefined ? {} : { outcome: state.outcome }),
+});
+
+/** Hosts that are listed below the counts of all. */
+const mostListed = 12;
+
+/** Counts of all hosts, and the hosts that deserve a look. */
+const crowdRows = (hosts: ReadonlyMap<string, HostState>, lines: number): (() => Row)[] => {
+  let listed: [string, HostState][] = [];
+  const all = (): Row => {
+    const row = crowdRow(hosts);
+    listed = row.outcome === undefined ? notable(hosts) : [];
+    return row;
   };
+  const slots = Math.max(0, Math.min(mostListed, lines - 2, hosts.size));
+  const slot = (at: number) => (): Row => {
+    const [id, state] = listed[at] ?? [];
+    if (id === undefined || state === undefined)
+      return { title: ' ', detail: '', ...(isOver(hosts) ? { outcome: 'done' } : {}) };
+    const time = `${Math.round((performance.now() - state.began) / 1000)} s`;
+    const what = state.outcome === undefined ? detailOf(state) : state.outcome;
+    return { title: [titleOf(id, state), time, what].join('  '), detail: '' };
+  };
+  return [all, ...Array.from({ length: slots }, (_, at) => slot(at))];
+};
+
+const isOver = (hosts: ReadonlyMap<string, HostState>): boolean =>
+  [...hosts.values()].every(({ outcome }) => outcome !== undefined);
+
+/** Running hosts: those with failed states first, then the slowest. */
+const notable = (hosts: ReadonlyMap<string, HostState>): [string, HostState][] =>
+  [...hosts]
+    .filter(([, { outcome, began }]) => outcome === undefined && began > 0)
+    .sort(([, a], [, b]) => b.failed - a.failed || a.began - b.began)
+    .slice(0, mostListed);
+
+const barWidth = 20;
+
+const bar = (part: number): string => {
+  const full = Math.round(part * barWidth);
+  return `[${'#'.repeat(full)}${'.'.repeat(barWidth - full)}]`;
 };
 
 const crowdRow = (hosts: ReadonlyMap<string, HostState>): Row => {
@@ -116,7 +165,7 @@ const crowdRow = (hosts: ReadonlyMap<string, HostState>): Row => {
   const waiting = count(({ outcome, phase }) => outcome === undefined && phase === 'queued');
   const over = done + failed === hosts.size;
   return {
-    title: `${hosts.size} hosts: ${done} done, ${failed} failed, ${hosts.size - done - failed - waiting} running, ${waiting} waiting`,
+    title: `${bar((done + failed) / hosts.size)} ${hosts.size} hosts: ${done} done, ${failed} failed, ${hosts.size - done - failed - waiting} running, ${waiting} waiting`,
     detail: '',
     ...(over ? { outcome: failed > 0 ? 'failed' : 'done' } : {}),
   };

@@ -22,6 +22,8 @@ export type OutputRequest = {
     readonly whole: string;
     readonly only: (ids: readonly string[]) => string;
   };
+  /** Hosts with equal results are shown together, and a recap follows, where people read the output. */
+  readonly fold?: boolean;
   /** Progress on a terminal; absent where there is none. */
   readonly live?: () => Promise<Live>;
   /** Milliseconds until progress is worth its room. */

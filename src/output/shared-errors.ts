@@ -45,11 +45,16 @@ export class SharedErrors {
 }
 
 const names = (hosts: ReadonlySet<string>): string => {
+  const count = hosts.size === 1 ? '1 more host' : `${hosts.size} more hosts`;
+  return `${count}: ${hostList(hosts)}`;
+};
+
+/** Names hosts on one line; of many, the first. */
+export const hostList = (hosts: ReadonlySet<string>): string => {
   const sorted = [...hosts].sort().map(oneLine);
-  const count = sorted.length === 1 ? '1 more host' : `${sorted.length} more hosts`;
   const rest = sorted.length - mostNamed;
   const listed = sorted.slice(0, mostNamed).join(', ');
-  return `${count}: ${listed}${rest > 0 ? ` … and ${rest} more` : ''}`;
+  return `${listed}${rest > 0 ? ` … and ${rest} more` : ''}`;
 };
 
 /** Returns what a host printed if it is an error alone: it was not reached, or nothing compiled. */

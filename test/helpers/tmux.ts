@@ -24,10 +24,15 @@ export type Tmux = {
   readonly close: () => void;
 };
 
-/** Starts a program in a terminal of 100 columns and 30 rows. */
+/** Starts a program in a terminal of 100 columns and 30 rows, unless a size is given. */
 export const startTmux = (
   command: readonly string[],
-  { cwd, env = {} }: { cwd: string; env?: Readonly<Record<string, string>> },
+  {
+    cwd,
+    env = {},
+    columns = 100,
+    rows = 30,
+  }: { cwd: string; env?: Readonly<Record<string, string>>; columns?: number; rows?: number },
 ): Tmux => {
   // Sockets have short paths.
   const dir = mkdtempSync(join(tmpdir(), 'tmux-'));
@@ -37,7 +42,7 @@ export const startTmux = (
       encoding: 'utf8',
       env: { ...process.env, ...env, TERM: 'xterm-256color', LC_ALL: 'C.UTF-8' },
     });
-  tmux('new-session', '-d', '-x', '100', '-y', '30', '-c', cwd, ...command);
+  tmux('new-session', '-d', '-x', `${columns}`, '-y', `${rows}`, '-c', cwd, ...command);
   tmux('set-option', '-g', 'remain-on-exit', 'on');
   const screen = (): string => tmux('capture-pane', '-p').trimEnd();
   return {

@@ -334,7 +334,7 @@ test('progress tells where each host is, or counts them when they are many', () 
     { title: 'b', detail: 'waiting' },
   ]);
   expect(many.rows().map(row => row().title)).toEqual([
-    '2 hosts: 0 done, 0 failed, 1 running, 1 waiting',
+    '[....................] 2 hosts: 0 done, 0 failed, 1 running, 1 waiting',
   ]);
   const done: HostResult = { id: 'a', fun: 'x', retcode: 2 };
   few.follow({ type: 'host', result: done });
