@@ -143,6 +143,8 @@ const run = async (
     };
     try {
       const result = await renderer.render(input, stage);
+      if (!traced.has(name) || renderer.evaluates !== undefined)
+        request.context.onReads?.(undefined);
       const next = taintOfResult(request, { input, result, before: tainted, printed, isFenced });
       const given = value;
       ({ value, tainted } = next);
@@ -166,6 +168,11 @@ const run = async (
   if (trace) request.onTrace?.(trace);
   return value;
 };
+
+/** Renderers that read nothing of a host, or report it (`share/share.ts`). */
+const traced: ReadonlySet<string> = new Set(
+  'jinja liquid yaml yamlex json json5 toml text'.split(' '),
+);
 
 /** The result of a stage, with its tainted parts if it is text. */
 const taintOfResult = (

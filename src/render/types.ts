@@ -29,6 +29,16 @@ export type RenderContext = {
   readonly said?: IsHostText;
   /** Further variables; they win over the ones every template has (`context:` of file states). */
   readonly extra?: Dict;
+  /** Receives what each template read; undefined where that is not known. */
+  readonly onReads?: ((reads: TextReads | undefined) => void) | undefined;
+};
+
+/** All that a template read of one host while it was rendered. */
+export type TextReads = {
+  /** Equal for the same reads with the same values. */
+  readonly key: string;
+  /** Whether the template would read the same of another host. */
+  readonly isSameFor: (context: RenderContext) => Promise<boolean>;
 };
 
 /** One text to render. */

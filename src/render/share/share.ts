@@ -3,6 +3,7 @@ import type { Dict } from '../../data/values/value.ts';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import type { Mapping } from '../source-map.ts';
 import type { RenderContext, Stage } from '../types.ts';
+import { KeptReads } from './kept-reads.ts';
 import { joinMarks, wholeMark } from './mark.ts';
 import { DependencyTrace } from './places.ts';
 import { Recorder } from './recorder.ts';
@@ -25,16 +26,21 @@ export const shareText = async (
 ): Promise<string> => {
   const { context } = stage.request;
   const store = storeOf(context);
-  if (isAlone(store, context)) return render(text, stage);
+  const alone = (): Promise<string> => {
+    context.onReads?.(undefined);
+    return render(text, stage);
+  };
+  if (isAlone(store, context)) return alone();
   const results = resultsOf(store, engine, text, stage);
   const known = await results.tree.find(context);
   if (known !== undefined) {
     results.hits += 1;
     stage.printed(known.tainted);
     if (known.map) stage.mapped(known.map);
+    context.onReads?.(known.reads);
     return known.text;
   }
-  if (results.misses > fewest + results.hits) return render(text, stage);
+  if (results.misses > fewest + results.hits) return alone();
   results.misses += 1;
   const recorder = new Recorder(context);
   let tainted: Ranges | undefined;
@@ -52,8 +58,10 @@ export const shareText = async (
     },
     request: { ...stage.request, context: { ...context, call: recorder.call } },
   });
-  if (recorder.isWhole) {
-    results.tree.add(recorder.seen, { text: rendered, tainted, map });
+  const reads = recorder.isWhole ? new KeptReads(recorder.seen, context) : undefined;
+  context.onReads?.(reads);
+  if (reads) {
+    results.tree.add(recorder.seen, { text: rendered, tainted, map, reads });
     store.size += rendered.length;
     for (const { mark } of recorder.seen) store.size += mark.length + costOfEntry;
   }

@@ -1,6 +1,6 @@
 import type { Ranges } from '../../data/taint.ts';
 import type { Mapping } from '../source-map.ts';
-import type { RenderContext } from '../types.ts';
+import type { RenderContext, TextReads } from '../types.ts';
 import { DependencyTrace, nameOfLook, type RecordedRead } from './places.ts';
 import type { Seen } from './recorder.ts';
 
@@ -9,6 +9,7 @@ export type SharedText = {
   readonly text: string;
   readonly tainted: Ranges | undefined;
   readonly map: Mapping | undefined;
+  readonly reads: TextReads;
 };
 
 type Node = { readonly look: RecordedRead; readonly next: Map<string, Node | SharedText> };

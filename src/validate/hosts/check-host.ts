@@ -18,9 +18,11 @@ import { type Dict, isDict } from '../../data/values/value.ts';
 import { messageOf } from '../../protocol/error.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { ModuleMeta } from '../../protocol/meta.ts';
+import type { TextReads } from '../../render/types.ts';
 import type { WrapperContext } from '../../wrapper/context.ts';
 import { compileOptions, matchTop, readTop, type StateCallView } from '../../wrapper/state-call.ts';
 import { type Finding, findingAt, findingOf, findingOfError } from '../findings.ts';
+import type { AlikeHosts, HostReads } from './alike-hosts.ts';
 import type { OfflinePeer } from './offline-peer.ts';
 
 export type CheckSettings = {
@@ -46,6 +48,9 @@ export type HostCheck = {
   /** A part needs the host, so that not all of it is known. */
   readonly isPartial: boolean;
 };
+
+/** States of a host that are compiled together. */
+export type CheckedTree = { readonly tree: SlsTree; readonly compiled: CompiledStates };
 
 type CompiledStates = {
   readonly findings: readonly Finding[];
@@ -89,7 +94,7 @@ export const checkHostStates = async (
   attempt: HostAttempt,
   peer: OfflinePeer,
   settings: CheckSettings,
-  cache: CompileCache,
+  { cache, alike }: { readonly cache: CompileCache; readonly alike: AlikeHosts<CheckedTree> },
 ): Promise<HostCheck> => {
   const findings: Finding[] = [];
   const ctx = attempt.context();
@@ -113,14 +118,20 @@ export const checkHostStates = async (
   const groups: (readonly LowChunk[])[] = [];
   for (const matches of await matchesOf(view, settings, findings)) {
     recorder.reset(matches);
-    const tree = await loadSls({ matches, loader });
+    const { tree, compiled } = await alike.checked(
+      { profile, matches, context: saltenv => attempt.templates.context(pillar, saltenv) },
+      async () => {
+        const tree = await loadSls({ matches, loader });
+        const key = recorder.key();
+        let compiled = key === undefined ? undefined : cache.states.get(key);
+        if (!compiled) {
+          compiled = compileTree(tree, ctx, settings);
+          if (key !== undefined) cache.states.set(key, compiled);
+        }
+        return { tree, compiled, reads: recorder.reads };
+      },
+    );
     trees.push(tree);
-    const key = recorder.key();
-    let compiled = key === undefined ? undefined : cache.states.get(key);
-    if (!compiled) {
-      compiled = compileTree(tree, ctx, settings);
-      if (key !== undefined) cache.states.set(key, compiled);
-    }
     findings.push(...compiled.findings);
     groups.push(compiled.chunks);
   }
@@ -189,10 +200,22 @@ const hasTop = async ({ loader, ctx }: StateCallView): Promise<boolean> => {
 class InputRecorder {
   #parts: string[] = [];
   #isWhole = true;
+  #reads: HostReads | undefined;
 
   reset(matches: Matches): void {
     this.#parts = [JSON.stringify([...matches])];
     this.#isWhole = true;
+    this.#reads = [];
+  }
+
+  /** The reads of all templates; undefined where they are not known. */
+  get reads(): HostReads | undefined {
+    return this.#reads;
+  }
+
+  read(saltenv: string, reads: TextReads | undefined): void {
+    if (reads && this.#reads) this.#reads.push({ saltenv, reads });
+    else this.#reads = undefined;
   }
 
   add(...parts: string[]): void {
@@ -230,7 +253,10 @@ const recordingLoader = (
   let text: KnownText | undefined;
   const loader = slsLoader(
     fileRoots,
-    saltenv => templates.context(pillar, saltenv),
+    saltenv => ({
+      ...templates.context(pillar, saltenv),
+      onReads: reads => recorder.read(saltenv, reads),
+    }),
     renderSettings(request.config),
     (written, rendered) => {
       text = cache.text(rendered, written, place);
@@ -253,6 +279,7 @@ const recordingLoader = (
       } catch (error) {
         if (error === stop) return stop.rendered;
         recorder.add(place, messageOf(error));
+        recorder.read(saltenv, undefined);
         throw error;
       }
     },

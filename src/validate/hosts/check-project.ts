@@ -7,7 +7,8 @@ import { TsaltError } from '../../protocol/error.ts';
 import type { RunEvent } from '../../protocol/event.ts';
 import type { CheckedHost } from '../../roster/roster.ts';
 import { type Finding, Findings, findingOfError } from '../findings.ts';
-import { CompileCache, checkHostStates, type HostCheck } from './check-host.ts';
+import { AlikeHosts } from './alike-hosts.ts';
+import { type CheckedTree, CompileCache, checkHostStates, type HostCheck } from './check-host.ts';
 import { OfflinePeer, type RecordedAnswer } from './offline-peer.ts';
 import { anyHost, type CheckSubject, type GrainsChoice, subjectsOf } from './subjects.ts';
 
@@ -65,6 +66,7 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
   if (all.length === 0 && faulty.size === 0) throw noHost(request);
   const { subjects, unknown } = subjectsOf(all, check.grains, request.config);
   const settings = { sls, isStrict: request.options.strict };
+  const alike = new AlikeHosts<CheckedTree>();
   let count = 0;
   for (const subject of subjects) {
     const { host, grains, label } = subject;
@@ -85,7 +87,7 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
         attempt,
         peer,
         { ...settings, profile: subject.profile },
-        cache,
+        { cache, alike },
       );
       for (const finding of checked.findings) findings.add(finding, label);
       for (const finding of inspect?.(checked, subject) ?? []) findings.add(finding, label);

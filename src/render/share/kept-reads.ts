@@ -1,0 +1,39 @@
+import type { RenderContext, TextReads } from '../types.ts';
+import { joinMarks } from './mark.ts';
+import { DependencyTrace, nameOfLook } from './places.ts';
+import type { Seen } from './recorder.ts';
+
+/** The reads of one rendering, which can be repeated for another host. */
+export class KeptReads implements TextReads {
+  readonly #seen: readonly Seen[];
+  readonly #start: string;
+  #key: string | undefined;
+
+  constructor(seen: readonly Seen[], context: RenderContext) {
+    this.#seen = seen;
+    this.#start = new DependencyTrace(context).start;
+  }
+
+  get key(): string {
+    this.#key ??= joinMarks([
+      this.#start,
+      ...this.#seen.flatMap(({ look, mark }) => [nameOfLook(look), mark]),
+    ]);
+    return this.#key;
+  }
+
+  async isSameFor(context: RenderContext): Promise<boolean> {
+    const places = new DependencyTrace(context);
+    if (places.start !== this.#start) return false;
+    try {
+      for (const { look, mark } of this.#seen) {
+        const sight = places.see(look);
+        if ((sight instanceof Promise ? await sight : sight) !== mark) return false;
+      }
+      return true;
+    } catch {
+      // A read that fails here fails in the rendering as well, which reports it.
+      return false;
+    }
+  }
+}
