@@ -73,4 +73,4 @@ export type AppliedPlan = {
 };
 
 /** The option of a run in test mode whose predictions belong to a plan: states predict everything. */
-export const planOption = 'plan';
+export const planOption = '__plan__';

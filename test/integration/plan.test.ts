@@ -244,6 +244,56 @@ test.each([
   );
 });
 
+test('a plan predicts what the test mode of Salt leaves out', async () => {
+  project.write({
+    'states/predicted.sls': `#!jinja|yaml
+tsalt-new:
+  group.present: [{gid: 60123}]
+  user.present: [{shell: /bin/sh}, {fullname: New User}]
+another-shell:
+  user.present: [{name: daemon}, {shell: /bin/tsalt-shell}]
+gone:
+  user.absent: [{name: daemon}]
+key:
+  ssh_auth.present: [{name: AAAAC3NzaC1lZDI1NTE5AAAAIAAA}, {enc: ed25519}, {user: daemon}, {config: {{ grains.root }}/keys}]
+swappiness:
+  sysctl.present: [{name: vm.swappiness}, {value: 61}, {config: {{ grains.root }}/sysctl.conf}]
+10.9.8.7:
+  host.only: [{hostnames: [tsalt.example]}]
+copied:
+  file.copy: [{name: {{ grains.root }}/copied}, {source: {{ grains.root }}/app.conf}]
+after:
+  cmd.run: [{name: echo after}, {onchanges: [{group: tsalt-new}]}]
+`,
+  });
+  const salts = await project.run('web1', 'state.apply', 'predicted', 'test=True', '--out=json');
+  const usual = JSON.parse(salts.stdout).web1 as Record<string, { __id__: string }>;
+  for (const state of Object.values(usual))
+    expect(state).toMatchObject({ result: state.__id__ === 'after' ? true : null, changes: {} });
+  await project.run('web1', 'state.apply', 'predicted', '--plan-out=p.plan');
+  const shown = await project.run('show', 'p.plan', '--out=json');
+  const [{ changes }] = JSON.parse(shown.stdout).groups as [
+    { changes: { id: string; tag: string; changes: object }[] },
+  ];
+  const by = (fun: string, id: string) =>
+    changes.find(one => one.id === id && one.tag.startsWith(`${fun}_|-`))?.changes;
+  expect(by('group', 'tsalt-new')).toEqual({ name: 'tsalt-new', gid: 60123, members: [] });
+  expect(by('user', 'tsalt-new')).toEqual({
+    name: 'tsalt-new',
+    shell: '/bin/sh',
+    fullname: 'New User',
+  });
+  expect(by('user', 'another-shell')).toMatchObject({ shell: { new: '/bin/tsalt-shell' } });
+  expect(by('user', 'gone')).toEqual({ daemon: 'removed' });
+  expect(by('ssh_auth', 'key')).toEqual({ AAAAC3NzaC1lZDI1NTE5AAAAIAAA: 'New' });
+  expect(by('sysctl', 'swappiness')).toEqual({ 'vm.swappiness': 61 });
+  expect(by('host', '10.9.8.7')).toMatchObject({ '10.9.8.7': { new: 'tsalt.example' } });
+  expect(by('file', 'copied')).toEqual({
+    [join(root('web1'), 'copied')]: join(root('web1'), 'app.conf'),
+  });
+  expect(changes.find(one => one.id === 'after')).toMatchObject({ result: null });
+});
+
 test('--ask --yes shows the changes and makes them over the same connections', async () => {
   const { code, stdout } = await plan('web', '--ask', '--yes', '--state-output=terse');
   expect(code).toBe(0);

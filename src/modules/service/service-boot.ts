@@ -1,5 +1,6 @@
 import { messageOf } from '../../protocol/error.ts';
 import { hasFunction, salt } from '../_shared/states/call.ts';
+import { inPlan } from '../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../api.ts';
 import { actionOptions, levelOption, type ServiceOptions, startsAtBoot } from './service-checks.ts';
 
@@ -26,7 +27,12 @@ export const withBoot = async (
   if (enable === atBoot)
     return { ...state, comment: `Service ${name} is already ${verb}d, and ${tail}` };
   if (__opts__.test)
-    return { ...state, result: null, comment: `Service ${name} set to be ${verb}d` };
+    return {
+      ...state,
+      changes: { ...state.changes, ...inPlan({ [name]: true }) },
+      result: null,
+      comment: `Service ${name} set to be ${verb}d`,
+    };
   let reason = '';
   try {
     const boot = { ...(enable ? actionOptions(options) : {}), ...levelOption(options) };

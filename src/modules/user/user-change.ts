@@ -1,6 +1,6 @@
 import { chown, mkdir } from '../_shared/safe-fs/promises.ts';
 import { hasFunction, salt } from '../_shared/states/call.ts';
-import { changed, failed, unchanged, would } from '../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../_shared/states/returns.ts';
 import { plainRepr, plainStr } from '../_shared/text/python-text.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import { ages, changesDue, type DesiredUser, gecosFields, type User } from './user-wish.ts';
@@ -22,7 +22,11 @@ export const updateUser = async (
     const lines = Object.entries(due).map(
       ([key, value]) => `${key}: ${key === 'passwd' ? redacted : plainStr(value)}\n`,
     );
-    return would(name, `The following user attributes are set to be changed:\n${lines.join('')}`);
+    return would(
+      name,
+      `The following user attributes are set to be changed:\n${lines.join('')}`,
+      inPlan(predictedUpdate(user, due)),
+    );
   }
   const shadow: PlainDict = hasFunction('shadow.info') ? await salt('shadow.info')(name) : {};
   await apply(name, user, due, wanted);
@@ -93,9 +97,33 @@ const makeHome = async (home: string, name: string, user: User): Promise<void> =
   await chown(home, Number(uid ?? user.uid), Number(gid ?? user.gid));
 };
 
+/** The properties that change, before and after. */
+const predictedUpdate = (user: User, due: PlainDict): PlainDict =>
+  Object.fromEntries(
+    Object.entries(due).map(([key, value]) => [
+      key,
+      key === 'passwd' ? redacted : { old: user[key] ?? null, new: value },
+    ]),
+  );
+
+/** What is given for a new account. */
+const predictedUser = (name: string, wanted: DesiredUser): PlainDict => {
+  const { groups, optional, password } = wanted;
+  const fields = ['uid', 'gid', 'home', 'shell', ...gecosFields] as const;
+  const given = fields.filter(field => wanted[field] !== undefined && wanted[field] !== null);
+  const all = [...(groups ?? []), ...optional];
+  return {
+    name,
+    ...Object.fromEntries(given.map(field => [field, String(wanted[field])])),
+    ...(all.length === 0 ? {} : { groups: all }),
+    ...(password === null ? {} : { password: redacted }),
+  };
+};
+
 /** Makes the account. */
 export const createUser = async (name: string, wanted: DesiredUser): Promise<StateReturn> => {
-  if (__opts__.test) return would(name, `User ${name} set to be added`);
+  if (__opts__.test)
+    return would(name, `User ${name} set to be added`, inPlan(predictedUser(name, wanted)));
   const { groups, optional, createhome = true } = wanted;
   await salt('user.add')(name, {
     uid: wanted.uid ?? null,

@@ -1,4 +1,5 @@
-import type { PlainDict, StateReturn } from '../../api.ts';
+import { planOption } from '../../../protocol/plan.ts';
+import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 
 /** A state's answer, to be filled: nothing to do, all well. */
 export const newReturn = (name: string): StateReturn => ({
@@ -42,3 +43,10 @@ export const changed = (name: string, comment: string, changes: PlainDict): Stat
   changes,
   comment,
 });
+
+/**
+ * Returns changes that Salt's test mode does not predict: in a run whose predictions are kept in a
+ * plan they are reported, else not.
+ */
+export const inPlan = (changes: PlainDict): PlainDict =>
+  __opts__[planOption] === true ? changes : {};

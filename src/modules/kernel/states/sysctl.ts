@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
 import { existsSync, readdirSync } from '../../_shared/safe-fs/fs.ts';
 import { type Description, describedState } from '../../_shared/states/describe.ts';
-import { failed, newReturn } from '../../_shared/states/returns.ts';
+import { failed, inPlan, newReturn } from '../../_shared/states/returns.ts';
 import { refuseNewlines } from '../../_shared/text/one-line.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 
@@ -80,7 +80,7 @@ const plan = async (
   name: string,
   value: string | number,
   config: string,
-): Promise<Pick<StateReturn, 'result' | 'comment'>> => {
+): Promise<Pick<StateReturn, 'result' | 'comment' | 'changes'>> => {
   const kept = ((await __salt__['sysctl.show']({ config_file: config })) ?? {}) as Record<
     string,
     string
@@ -89,14 +89,21 @@ const plan = async (
   const isKept = Object.hasOwn(kept, name);
   const isNow = current !== '' && words(current) === words(value);
   if (isNow && isKept && words(kept[name]) === words(value))
-    return { result: true, comment: `Sysctl value ${name} = ${value} is already set` };
+    return {
+      result: true,
+      changes: {},
+      comment: `Sysctl value ${name} = ${value} is already set`,
+    };
+  const changes = inPlan({ [name]: value });
   if (isNow && !isKept)
     return {
       result: null,
+      changes,
       comment: `Sysctl value is currently set on the running system but not in a config file. Sysctl option ${name} set to be changed to ${value} in config file.`,
     };
   return {
     result: null,
+    changes,
     comment: isKept
       ? `Sysctl option ${name} would be changed to ${value}`
       : `Sysctl option ${name} set to be changed to ${value}`,

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { messageOf } from '../../../protocol/error.ts';
 import { warn } from '../../_shared/files/file-checks.ts';
 import { type Description, describedState } from '../../_shared/states/describe.ts';
-import { failed, newReturn } from '../../_shared/states/returns.ts';
+import { failed, inPlan, newReturn } from '../../_shared/states/returns.ts';
 import { refuseNewlines } from '../../_shared/text/one-line.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
 
@@ -108,6 +108,7 @@ export const absent = async (name: string, ip: string | string[]): Promise<State
       lines.push(`Host ${name} (${address}) already absent`);
     else if (__opts__.test) {
       ret.result = null;
+      ret.changes = inPlan({ host: name });
       lines.push(`Host ${name} (${address}) needs to be removed`);
     } else {
       await __salt__['hosts.rm_host']?.(address, name);
@@ -144,7 +145,12 @@ export const only = async (name: string, hostnames: string | string[]): Promise<
     .join(' ');
   if (old === wanted) return { ...ret, comment: `IP address ${name} already set to "${wanted}"` };
   if (__opts__.test)
-    return { ...ret, result: null, comment: `Would change ${name} from "${old}" to "${wanted}"` };
+    return {
+      ...ret,
+      result: null,
+      changes: inPlan({ [name]: { old, new: wanted } }),
+      comment: `Would change ${name} from "${old}" to "${wanted}"`,
+    };
   if (!(await __salt__['hosts.set_host']?.(name, wanted)))
     return failed(ret, `hosts.set_host failed to change ${name} from "${old}" to "${wanted}"`);
   return {

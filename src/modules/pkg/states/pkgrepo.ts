@@ -1,7 +1,8 @@
 /** Sources of packages: apt, yum, dnf and zypper. */
+
 import { messageOf } from '../../../protocol/error.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
-import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../_shared/states/returns.ts';
 import { plainRepr, plainStr } from '../../_shared/text/python-text.ts';
 import {
   __env__,
@@ -144,6 +145,7 @@ export const absent = async (
       return would(
         name,
         `Package repo '${name}' will be removed. This may cause pkg states to behave differently than stated if this action is repeated without test=True, due to the differences in the configured repositories.`,
+        inPlan({ repo: name }),
       );
     await salt('pkg.del_repo')(repo, rest);
     if (await isThere(repo, rest)) return failed(name, `Failed to remove repo ${name}`);

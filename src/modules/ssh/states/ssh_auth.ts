@@ -1,7 +1,8 @@
 /** Keys that may log in, in `authorized_keys`. */
+
 import { messageOf } from '../../../protocol/error.ts';
 import { homeOf } from '../../_shared/files/owner-names.ts';
-import { failed, newReturn } from '../../_shared/states/returns.ts';
+import { failed, inPlan, newReturn } from '../../_shared/states/returns.ts';
 import { isUserToCome } from '../../_shared/states/to-come.ts';
 import { __env__, __opts__, __salt__, type StateReturn } from '../../api.ts';
 import {
@@ -70,6 +71,8 @@ export const present = async (
           ? 'add'
           : await __salt__['ssh.check_key']?.(user, key, ...args, { config });
         pending ||= status !== 'exists';
+        if (status !== 'exists')
+          Object.assign(ret.changes, inPlan({ [key]: status === 'add' ? 'New' : 'Updated' }));
         lines.push(
           status === 'exists'
             ? `The authorized host key ${key} is already present for user ${user}`
@@ -135,6 +138,7 @@ export const absent = async (
         lines.push(__opts__.test ? 'Key is already absent' : 'Key not present');
       else if (__opts__.test) {
         ret.result = null;
+        Object.assign(ret.changes, inPlan({ [key]: 'Removed' }));
         lines.push(`Key ${key} for user ${user} is set for removal`);
       } else {
         lines.push(await __salt__['ssh.rm_auth_key']?.(user, key, { config }));

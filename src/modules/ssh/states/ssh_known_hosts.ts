@@ -2,7 +2,7 @@
 
 import { isAbsolute } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
-import { failed, newReturn } from '../../_shared/states/returns.ts';
+import { failed, inPlan, newReturn } from '../../_shared/states/returns.ts';
 import { isUserToCome } from '../../_shared/states/to-come.ts';
 import { refuseNewlines } from '../../_shared/text/one-line.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
@@ -74,7 +74,12 @@ export const present = async (
         : await __salt__['ssh.check_known_host']?.(user, name, options);
       if (status === 'exists') return { ...ret, comment: `Host ${name} is already in ${file}` };
       const verb = status === 'add' ? 'added to' : 'updated in';
-      return { ...ret, result: null, comment: `Key for ${name} is set to be ${verb} ${file}` };
+      return {
+        ...ret,
+        changes: inPlan({ [name]: status === 'add' ? 'New' : 'Updated' }),
+        result: null,
+        comment: `Key for ${name} is set to be ${verb} ${file}`,
+      };
     }
     const result = await __salt__['ssh.set_known_host']?.(user, name, {
       ...options,
@@ -123,7 +128,12 @@ export const absent = async (
       !isUserToCome(user) && (await __salt__['ssh.get_known_host_entries']?.(user, name, place));
     if (!known) return { ...ret, comment: 'Host is already absent' };
     if (__opts__.test)
-      return { ...ret, result: null, comment: `Key for ${name} is set to be removed from ${file}` };
+      return {
+        ...ret,
+        changes: inPlan({ [name]: 'Removed' }),
+        result: null,
+        comment: `Key for ${name} is set to be removed from ${file}`,
+      };
     const result = await __salt__['ssh.rm_known_host']?.(user, name, place);
     return { ...ret, changes: { old: known, new: null }, comment: result.comment ?? '' };
   } catch (error) {

@@ -2,7 +2,7 @@
 
 import { hasFunction, salt } from '../../_shared/states/call.ts';
 import { type Description, describedState } from '../../_shared/states/describe.ts';
-import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../_shared/states/returns.ts';
 import { toList } from '../../_shared/states/values.ts';
 import { plainStr } from '../../_shared/text/python-text.ts';
 import {
@@ -92,7 +92,7 @@ export const present = async (
  */
 export const absent = async (name: string): Promise<StateReturn> => {
   if (!('gid' in (await salt('group.info')(name)))) return unchanged(name, 'Group not present');
-  if (__opts__.test) return would(name, `Group ${name} is set for removal`);
+  if (__opts__.test) return would(name, `Group ${name} is set for removal`, inPlan({ [name]: '' }));
   try {
     await salt('group.delete')(name);
     return changed(name, `Removed group ${name}`, { [name]: '' });
@@ -160,7 +160,7 @@ const update = async (
 ): Promise<StateReturn> => {
   const lines = Object.entries(due).map(([key, value]) => `${key}: ${plainStr(value)}\n`);
   const comment = `The following group attributes are set to be changed:\n${lines.join('')}`;
-  if (__opts__.test) return would(name, comment);
+  if (__opts__.test) return would(name, comment, inPlan(due));
   const problems = await applyAll([
     ...(due.gid === undefined ? [] : [() => salt('group.chgid')(name, due.gid, { non_unique })]),
     ...listOf(due.addusers).map(user => () => salt('group.adduser')(name, user)),
@@ -196,8 +196,14 @@ const create = async (
   system: boolean,
   non_unique: boolean,
 ): Promise<StateReturn> => {
-  if (__opts__.test) return would(name, `Group ${name} set to be added`);
   const { gid } = wanted;
+  const users = wanted.addusers ?? wanted.members ?? [];
+  if (__opts__.test)
+    return would(
+      name,
+      `Group ${name} set to be added`,
+      inPlan({ name, ...(gid === null ? {} : { gid }), members: users }),
+    );
   if (gid !== null && !non_unique) {
     const groups: { gid: number; name: string }[] = await salt('group.getent')();
     const taken = groups.find(group => group.gid === gid);
@@ -208,7 +214,6 @@ const create = async (
       );
   }
   await salt('group.add')(name, { gid, system, non_unique });
-  const users = wanted.addusers ?? wanted.members ?? [];
   const problems = await applyAll(
     users.length > 0 ? [() => salt('group.members')(name, users.join(','))] : [],
   );

@@ -1,5 +1,5 @@
 import { salt } from '../../../_shared/states/call.ts';
-import { failed, newReturn } from '../../../_shared/states/returns.ts';
+import { failed, inPlan, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../../api.ts';
 import { said, tabOf } from '../../user-crontab.ts';
 
@@ -22,10 +22,12 @@ export const env_present = async (
   const ret = newReturn(name);
   if (__opts__.test) {
     const known = (await tabOf(user)).env.find(variable => variable.name === name);
-    if (!known) return { ...ret, result: null, comment: `Cron env ${name} is set to be added` };
+    const changes = inPlan({ [user]: name });
+    if (!known)
+      return { ...ret, changes, result: null, comment: `Cron env ${name} is set to be added` };
     return known.value === String(value ?? '')
       ? { ...ret, comment: `Cron env ${name} already present` }
-      : { ...ret, result: null, comment: `Cron env ${name} is set to be updated` };
+      : { ...ret, changes, result: null, comment: `Cron env ${name} is set to be updated` };
   }
   const status = await said(() => salt('cron.set_env')(user, name, value));
   const changes = { [user]: name };
@@ -54,7 +56,12 @@ export const env_absent = async (
   const ret = newReturn(variable);
   if (__opts__.test)
     return (await tabOf(user)).env.some(each => each.name === variable)
-      ? { ...ret, result: null, comment: `Cron env ${variable} is set to be removed` }
+      ? {
+          ...ret,
+          changes: inPlan({ [user]: variable }),
+          result: null,
+          comment: `Cron env ${variable} is set to be removed`,
+        }
       : { ...ret, comment: `Cron env ${variable} is absent` };
   const status = await said(() => salt('cron.rm_env')(user, variable));
   if (status === 'absent') return { ...ret, comment: `Cron env ${variable} already absent` };

@@ -1,7 +1,7 @@
 /** Manages jobs and variables in the crontabs of users. */
 
 import { hasFunction, salt } from '../../../_shared/states/call.ts';
-import { failed, newReturn } from '../../../_shared/states/returns.ts';
+import { failed, inPlan, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../../api.ts';
 import { type CronJobOptions, type CronTimes, changedJob, isSameJob } from '../../cron-job.ts';
 import { said, tabOf } from '../../user-crontab.ts';
@@ -58,10 +58,11 @@ export const present = async (
     const { crons, special: specials } = await tabOf(user);
     const jobs = special === null ? crons : specials;
     const known = jobs.find(job => isSameJob(job, cmd, id));
-    if (!known) return { ...ret, result: null, comment: `Cron ${cmd} is set to be added` };
+    const changes = inPlan({ [user]: cmd });
+    if (!known) return { ...ret, changes, result: null, comment: `Cron ${cmd} is set to be added` };
     const when = special === null ? times : { spec: special };
     return changedJob(known, { cmd, when, ...options })
-      ? { ...ret, result: null, comment: `Cron ${cmd} is set to be updated` }
+      ? { ...ret, changes, result: null, comment: `Cron ${cmd} is set to be updated` }
       : { ...ret, comment: `Cron ${cmd} already present` };
   }
   const status = await said(() =>
@@ -104,7 +105,12 @@ export const absent = async (
   if (__opts__.test) {
     const jobs = (await tabOf(user))[special === null ? 'crons' : 'special'];
     return jobs.some(job => isSameJob(job, cmd, id))
-      ? { ...ret, result: null, comment: `Cron ${cmd} is set to be removed` }
+      ? {
+          ...ret,
+          changes: inPlan({ [user]: cmd }),
+          result: null,
+          comment: `Cron ${cmd} is set to be removed`,
+        }
       : { ...ret, comment: `Cron ${cmd} is absent` };
   }
   const fun = special === null ? 'cron.rm_job' : 'cron.rm_special';

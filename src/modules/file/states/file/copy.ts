@@ -13,7 +13,7 @@ import {
   linkExists,
 } from '../../../_shared/files/file-paths.ts';
 import { groupName, primaryGid, userName } from '../../../_shared/files/owner-names.ts';
-import { failed, newReturn } from '../../../_shared/states/returns.ts';
+import { failed, inPlan, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 import { walk } from '../../directory-checks.ts';
 import { fileStats } from '../../file-stats.ts';
@@ -84,7 +84,12 @@ export const copy = async (
   if (taken && !force)
     return { ...ret, comment: `The target file "${path}" exists and will not be overwritten` };
   if (__opts__.test)
-    return { ...ret, result: null, comment: `File "${from}" is set to be copied to "${path}"` };
+    return {
+      ...ret,
+      result: null,
+      changes: inPlan({ [path]: from }),
+      comment: `File "${from}" is set to be copied to "${path}"`,
+    };
   const identical = taken && isFile(path) && isFile(from) && hashFile(path) === hashFile(from);
   try {
     if (!isDir(dirname(path))) {

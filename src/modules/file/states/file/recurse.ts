@@ -4,7 +4,7 @@ import { missingAccounts } from '../../../_shared/files/file-checks.ts';
 import { normalizeMode } from '../../../_shared/files/file-mode.ts';
 import { exists, expandUser, isAbs, isDir, isLink } from '../../../_shared/files/file-paths.ts';
 import { parseSource } from '../../../_shared/sources/source-url.ts';
-import { failed, newReturn } from '../../../_shared/states/returns.ts';
+import { failed, inPlan, newReturn } from '../../../_shared/states/returns.ts';
 import { __env__, __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
 import { keptByRequisites, superfluous, topmost } from '../../directory-checks.ts';
 import { recursedFiles } from '../../recursed-files.ts';
@@ -218,6 +218,7 @@ const newReport = (): Report => {
       if (__opts__.test) {
         if (result) result = null;
         comment('removed', ...paths);
+        Object.assign(changes, inPlan({ removed: topmost(paths) }));
         return;
       }
       for (const path of paths.toReversed()) await __salt__['file.remove']?.(path);
@@ -245,7 +246,12 @@ const makeRoom = async (
   done: string,
 ): Promise<boolean> => {
   if (__opts__.test) {
-    report.add(path, { name: path, changes: {}, result: null, comment: planned });
+    report.add(path, {
+      name: path,
+      changes: inPlan({ diff: done }),
+      result: null,
+      comment: planned,
+    });
     return true;
   }
   await __salt__['file.remove']?.(path);

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { messageOf } from '../../../../protocol/error.ts';
 import { expandUser, isAbs, isDir, linkExists } from '../../../_shared/files/file-paths.ts';
-import { failed, newReturn } from '../../../_shared/states/returns.ts';
+import { failed, inPlan, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 
 /**
@@ -35,7 +35,12 @@ export const rename = async (
   if (taken && !force)
     return { ...ret, comment: `The target file "${path}" exists and will not be overwritten` };
   if (__opts__.test)
-    return { ...ret, result: null, comment: `File "${from}" is set to be moved to "${path}"` };
+    return {
+      ...ret,
+      result: null,
+      changes: inPlan({ [path]: from }),
+      comment: `File "${from}" is set to be moved to "${path}"`,
+    };
   try {
     if (!isDir(dirname(path))) {
       if (!makedirs) return failed(ret, `The target directory ${dirname(path)} is not present`);

@@ -1,7 +1,7 @@
 import { messageOf } from '../../../../protocol/error.ts';
 import { expandUser, isAbs, isFile } from '../../../_shared/files/file-paths.ts';
 import { redact } from '../../../_shared/sources/url-login.ts';
-import { failed, newReturn } from '../../../_shared/states/returns.ts';
+import { failed, inPlan, newReturn } from '../../../_shared/states/returns.ts';
 import { plainStr } from '../../../_shared/text/python-text.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 import { failedAfter, saidByGit, sentences } from '../../git-comments.ts';
@@ -141,7 +141,12 @@ const pointRemote = async (
   if (old === url) return undefined;
   const name = redact(ret.name);
   if (__opts__.test)
-    return { ...ret, result: null, comment: `Remote ${remote} would be set to ${name}` };
+    return {
+      ...ret,
+      changes: { ...ret.changes, ...inPlan({ [remote]: { new: name } }) },
+      result: null,
+      comment: `Remote ${remote} would be set to ${name}`,
+    };
   await __salt__['git.remote_set'](path, url, { remote, user });
   comments.push(
     `Remote ${remote} updated from '${old === undefined ? 'None' : redact(old)}' to '${name}'`,
@@ -211,7 +216,12 @@ const moveHead = async (
   const branch: string = isNew ? 'HEAD' : await __salt__['git.current_branch'](path, { user });
   const resets = hard_reset && (isNew || (await __salt__['git.has_changes'](path, { user })));
   if (resets && __opts__.test)
-    return { ...ret, result: null, comment: `Hard reset to HEAD would be performed on ${path}` };
+    return {
+      ...ret,
+      changes: { ...ret.changes, ...inPlan({ 'hard reset': true }) },
+      result: null,
+      comment: `Hard reset to HEAD would be performed on ${path}`,
+    };
   if (resets) {
     await __salt__['git.reset'](path, { opts: ['--hard', 'HEAD'], user });
     comments.push('Repository was reset to HEAD before checking out revision');

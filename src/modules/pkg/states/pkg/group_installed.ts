@@ -1,6 +1,6 @@
 import { messageOf } from '../../../../protocol/error.ts';
 import { hasFunction, salt } from '../../../_shared/states/call.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../../api.ts';
 import { PackageError } from '../../packages.ts';
 import { currentPackages, repoChoice } from '../../wanted-packages.ts';
@@ -63,6 +63,7 @@ export const group_installed = async (
       partly
         ? `Group '${name}' is partially installed and will be updated`
         : `Group '${name}' will be installed`,
+      inPlan(Object.fromEntries(targets.map(one => [one, { old: '', new: 'installed' }]))),
     );
   let changes: PlainDict;
   try {

@@ -1,5 +1,5 @@
 import { hasFunction, salt } from '../../../_shared/states/call.ts';
-import { failed, unchanged } from '../../../_shared/states/returns.ts';
+import { failed, inPlan, unchanged } from '../../../_shared/states/returns.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
 import { heldPackages } from '../../package-holds.ts';
 import { wantedPackages } from '../../packages.ts';
@@ -43,7 +43,7 @@ export const held = async (
         ...missing.map(one => `The following package would be held: ${one}`),
         ...extra.map(one => `The following package would be unheld: ${one}`),
       ],
-      {},
+      inPlan({ ...holds(missing, 'hold'), ...holds(extra, 'install') }),
       true,
     );
   const results = missing.length > 0 ? await salt('pkg.hold')(null, { pkgs: missing }) : {};
@@ -84,7 +84,7 @@ export const unheld = async (
     return holdReport(
       name,
       due.map(one => `The following package would be unheld: ${one}`),
-      {},
+      inPlan(holds(due, 'install')),
       true,
     );
   const results = due.length > 0 ? await salt('pkg.unhold')(null, { pkgs: due }) : {};
@@ -96,6 +96,12 @@ export const unheld = async (
     all_.every(one => one.result),
   );
 };
+
+/** The marks of packages in dpkg's words, before and after. */
+const holds = (packages: readonly string[], mark: 'hold' | 'install'): PlainDict =>
+  Object.fromEntries(
+    packages.map(one => [one, { old: mark === 'hold' ? 'install' : 'hold', new: mark }]),
+  );
 
 const holdReport = (
   name: string,

@@ -1,7 +1,7 @@
 import { messageOf } from '../../../../protocol/error.ts';
 import { getOwn, isPlainDict } from '../../../../protocol/plain.ts';
 import { salt } from '../../../_shared/states/call.ts';
-import { failed, unchanged, would } from '../../../_shared/states/returns.ts';
+import { failed, inPlan, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../../api.ts';
 import { isRefreshDue, PackageError, type PackageList, wantedPackages } from '../../packages.ts';
 import { currentPackages, latestVersions, normalNames, repoChoice } from '../../wanted-packages.ts';
@@ -65,7 +65,11 @@ export const latest = async (
           .map(one => `${one} (${getOwn(current, one)?.join(',') ?? ''})`)
           .join(', ')}`,
       );
-    return would(name, comments.join('\n'));
+    const upgrades = targets.map(one => [
+      one,
+      { old: getOwn(current, one)?.join(',') ?? '', new: getOwn(newest, one) ?? '' },
+    ]);
+    return would(name, comments.join('\n'), inPlan(Object.fromEntries(upgrades)));
   }
   let changes: PlainDict;
   try {

@@ -1,5 +1,5 @@
 import { salt } from '../../../_shared/states/call.ts';
-import { failed, unchanged, would } from '../../../_shared/states/returns.ts';
+import { failed, inPlan, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __context__, __opts__, CommandExecutionError, type StateReturn } from '../../../api.ts';
 import { withBoot } from '../../service-boot.ts';
 import {
@@ -43,7 +43,8 @@ export const dead = async (name: string, options: ServiceOptions = {}): Promise<
       null,
       options,
     );
-  if (__opts__.test) return would(name, `Service ${name} is set to be killed`);
+  if (__opts__.test)
+    return would(name, `Service ${name} is set to be killed`, inPlan({ [name]: true }));
   const refusal = await refusalToStop(name, options);
   if (refusal !== undefined)
     return withBoot(

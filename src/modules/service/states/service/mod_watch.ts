@@ -1,5 +1,5 @@
 import { hasFunction, salt } from '../../../_shared/states/call.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, CommandExecutionError, type StateReturn } from '../../../api.ts';
 import {
   actionOptions,
@@ -26,7 +26,8 @@ export const mod_watch = async (
   const up = await isUp(name, options);
   if (sfun === 'dead' && !up) return unchanged(name, 'Service is already stopped');
   const action = sfun === 'dead' ? stopping : up ? reaction(reload, full_restart, force) : starting;
-  if (__opts__.test) return would(name, `Service is set to be ${action.done}`);
+  if (__opts__.test)
+    return would(name, `Service is set to be ${action.done}`, inPlan({ [name]: true }));
   let result: unknown;
   try {
     if (action === starting) await salt('service.stop')(name).catch(() => false);

@@ -1,7 +1,7 @@
 /** Services run or do not, now and at boot, by whatever starts them there. */
 
 import { hasFunction, salt } from '../../../_shared/states/call.ts';
-import { failed, unchanged, would } from '../../../_shared/states/returns.ts';
+import { failed, inPlan, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __context__, __opts__, CommandExecutionError, type StateReturn } from '../../../api.ts';
 import { withBoot } from '../../service-boot.ts';
 import {
@@ -66,7 +66,7 @@ export const running = async (name: string, options: ServiceOptions = {}): Promi
     return would(
       name,
       [`Service ${name} is set to start`, lifted.comment].filter(part => part !== '').join('\n'),
-      lifted.changes,
+      { ...lifted.changes, ...inPlan({ [name]: true }) },
     );
   try {
     const started = await salt('service.start')(name, actionOptions(options));

@@ -1,7 +1,7 @@
 import { messageOf } from '../../../../protocol/error.ts';
 import { readGroups } from '../../../_shared/commands/accounts.ts';
 import { salt } from '../../../_shared/states/call.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../../api.ts';
 import type { User } from '../../user-wish.ts';
 
@@ -22,7 +22,8 @@ export const absent = async (
 ): Promise<StateReturn> => {
   const user: User | PlainDict = await salt('user.info')(name);
   if (!('uid' in user)) return unchanged(name, `User ${name} is not present`);
-  if (__opts__.test) return would(name, `User ${name} set for removal`);
+  if (__opts__.test)
+    return would(name, `User ${name} set for removal`, inPlan({ [name]: 'removed' }));
   const before = (user as User).groups;
   try {
     await salt('user.delete')(name, { remove: purge, force });
