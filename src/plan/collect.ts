@@ -107,6 +107,11 @@ export class PlanCollector {
     setOwn(this.#hosts, id, { ...job, states: places });
   }
 
+  /** Adds a finding about the project: no host reported it. */
+  addFinding(message: string): void {
+    this.#finding(message, undefined);
+  }
+
   #finding(message: string, host: string | undefined): void {
     const known = this.#findings.get(message);
     if (!known && this.#findings.size >= mostFindings) return;

@@ -30,7 +30,7 @@ export const planMarkdown = (plan: Plan): string =>
           '',
           ...plan.findings.map(
             ({ message, hosts }) =>
-              `- ${inlineMarkdown(message)} (${inlineMarkdown(namesOf(hosts))})`,
+              `- ${inlineMarkdown(hosts.length === 0 ? message : `${message} (${namesOf(hosts)})`)}`,
           ),
         ]),
     '',

@@ -8,7 +8,7 @@ import { runLow, runSettings, withView } from './run-low.ts';
 
 /**
  * The function of a plan's call, with the chunks of the plan instead of compiled ones. The host
- * first predicts again; where a state's prediction differs, nothing is changed.
+ * first predicts again; where a state's prediction differs, nothing is changed. Test mode ends there.
  *
  * @throws TsaltError `plan-drift`
  */
@@ -18,10 +18,14 @@ export const plannedFunction = (fun: WrapperFunction, planned: BoundRun): Wrappe
     withView(call, async given => {
       const view = { ...given, saltenv: planned.saltenv, opts: toDict(planned.opts), test: false };
       const { ctx } = view;
-      const { states } = await ctx.predict(planned.chunks, { ...runSettings(view), test: true });
+      const { states, retcode } = await ctx.predict(planned.chunks, {
+        ...runSettings(view),
+        test: true,
+      });
       const now = Object.entries(states).map(([tag, result]) => predictionOf(tag, result));
       refuseDrift(ctx.id, planned.predicted, now);
-      return runLow(view, planned.chunks, []);
+      // `test: true` of the host's configuration holds, as `--dry-run` does.
+      return given.test ? { states, retcode } : runLow(view, planned.chunks, []);
     }),
 });
 

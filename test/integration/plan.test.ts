@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { packageRoot } from '../helpers/cli.ts';
 import { type Project, startProject } from '../helpers/project.ts';
 import { type Sshd, startSshd } from '../helpers/sshd.ts';
 
@@ -292,6 +295,74 @@ after:
     [join(root('web1'), 'copied')]: join(root('web1'), 'app.conf'),
   });
   expect(changes.find(one => one.id === 'after')).toMatchObject({ result: null });
+});
+
+test('findings list ignored arguments and unread pillar keys, and --strict refuses them', async () => {
+  project.write({
+    'states/slips.sls': `${join(project.dir, 'slip')}:\n  file.managed: [{contents: x}, {colour: red}]\n`,
+    'pillar/db.sls': 'db: {password: hunter22}\nlisten_prot: 80\n',
+  });
+  await plan('slips', '--plan-out', 'slips.plan');
+  const { stdout } = await project.run('show', 'slips.plan');
+  expect(stdout).toMatch(
+    /Findings:[\s\S]*Nothing reads the pillar key 'listen_prot' \(.*db\.sls:2:1\)/,
+  );
+  expect(stdout).toMatch(/'colour' is not an argument of 'file\.managed'.*\(web1, web2, web3\)/);
+  const strict = await plan('slips', '--plan-out', 'strict.plan', '--strict');
+  expect(strict.code).toBe(65);
+  expect(strict.stderr).toContain('No plan was written');
+});
+
+test('what a host said stays untrusted in its plan', async () => {
+  project.write({
+    'states/told.sls': `#!jinja|yaml
+{{ grains.root }}/told:
+  file.managed: [{contents: "{{ salt['cmd.run']('echo told-by-host') }}"}]
+`,
+  });
+  await project.run('web1', 'state.apply', 'told', '--plan-out', 'told.plan');
+  const { tainted } = JSON.parse(read('told.plan')).plan.hosts.web1 as {
+    tainted: { text: string }[];
+  };
+  expect(tainted.map(({ text }) => text)).toContain('told-by-host');
+  expect((await project.run('apply', 'told.plan')).code).toBe(0);
+});
+
+test('apply --dry-run compares and changes nothing; a budget of failures counts drift', async () => {
+  await plan('web', '--plan-out', 'web.plan');
+  expect((await apply('--dry-run')).code).toBe(0);
+  expect(ids.map(conf)).toEqual(ids.map(() => 'listen 80\n'));
+  writeFileSync(join(root('web2'), 'app.conf'), 'by hand\n');
+  expect((await apply('--dry-run')).code).toBe(22);
+  const rolled = await apply('-b', '1', '--drift', 'continue', '--max-fail', '1');
+  expect(rolled.code).toBe(22);
+  expect(ids.map(conf)).toEqual(['listen 80\nworkers 2\n', 'by hand\n', 'listen 80\n']);
+});
+
+test.each([
+  ['n', 'Nothing was changed.', 'listen 80\n'],
+  ['y', 'Succeeded', 'listen 80\nworkers 2\n'],
+])('--ask asks at the terminal: %s', async (answer, said, content) => {
+  const words = [
+    ...[process.execPath, join(packageRoot, 'dist/tsalt-ssh.cjs'), '-c', project.dir],
+    ...['web1', 'state.apply', 'web', '--ask'],
+  ];
+  const line = words.map(word => `'${word}'`).join(' ');
+  const child = spawn('script', ['-qefc', line, '/dev/null'], {
+    env: { PATH: process.env.PATH, HOME: join(project.dir, 'home'), TERM: 'xterm' },
+  });
+  let text = '';
+  let isAnswered = false;
+  child.stdout.on('data', (chunk: Buffer) => {
+    text += chunk;
+    if (isAnswered || !text.includes('Change this? [y/N]')) return;
+    isAnswered = true;
+    child.stdin.write(`${answer}\n`);
+  });
+  const [code] = await once(child, 'close');
+  expect({ text, code }).toMatchObject({ text: expect.stringContaining(said), code: 0 });
+  expect(text).toContain('+workers 2');
+  expect(conf('web1')).toBe(content);
 });
 
 test('--ask --yes shows the changes and makes them over the same connections', async () => {

@@ -81,11 +81,15 @@ const givenFor = (plan: Plan, given: Given): Given => {
 const requestFor = async (plan: Plan, invocation: Invocation): Promise<Request> => {
   const { fun, args, kwargs } = plan.call;
   const { given, config } = invocation;
+  if (given.options['expect-no-changes'] === true)
+    throw new TsaltError('usage-value', '--expect-no-changes is for runs, not for apply.', {
+      hint: 'apply --dry-run compares hosts with the plan and changes nothing.',
+    });
   const request = await requestOf(invocation, {
     target: given.words[0] ?? '',
     fun,
     args: args.map(toData),
-    kwargs: toDict(kwargs),
+    kwargs: toDict(given.options['dry-run'] === true ? { ...kwargs, test: true } : kwargs),
   });
   const known = new Set(request.hosts.map(({ id }) => id));
   const missing = Object.keys(plan.hosts).filter(id => !known.has(id));

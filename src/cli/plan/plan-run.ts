@@ -6,9 +6,10 @@ import { oneLine } from '../../output/text.ts';
 import { PlanCollector } from '../../plan/collect.ts';
 import { checkRecipients, writePlan } from '../../plan/file.ts';
 import type { Plan, PlannedCall } from '../../plan/plan.ts';
-import { TsaltError } from '../../protocol/error.ts';
+import { showPlace, TsaltError } from '../../protocol/error.ts';
 import type { RunEvent } from '../../protocol/event.ts';
 import type { Given } from '../../request/given.ts';
+import { unusedPillar } from '../../validate/lint/unused-pillar.ts';
 import { rerunCommands } from '../rerun-command.ts';
 import { ownVersion } from '../version.ts';
 
@@ -59,6 +60,8 @@ export const planRun = async (given: Given): Promise<PlanRun> => {
         jid: made.options.jid,
         call: callIn(given, made),
       });
+      for (const { message, at } of unusedPillar(made.config))
+        collector.addFinding(`${message} (${showPlace(at)})`);
     },
     emit: event => collector?.emit(event),
     plan: () => (collector as PlanCollector).plan(),
