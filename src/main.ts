@@ -1,11 +1,14 @@
 import { main } from './cli/cli.ts';
+import { isWorkerProcess, workForParent } from './cli/worker-process.ts';
 
 /**
  * Runs the command line of this process. `scripts/launcher.cjs` calls it: a program that imports the
  * library loads the same bundle.
  */
 export const runCommandLine = async (): Promise<void> => {
-  process.exitCode = await main(process.argv.slice(2), process.env);
+  const argv = process.argv.slice(2);
+  if (isWorkerProcess(argv)) await workForParent();
+  else process.exitCode = await main(argv, process.env);
 };
 
 /** Returns the library. It is evaluated at the first call, so that a command line does without it. */

@@ -69,6 +69,8 @@ export type RosterPlaces = {
 
 export type FleetRunOptions = {
   readonly maxProcs: number;
+  /** Processes of this machine that share the hosts. Absent: this process alone. */
+  readonly workers?: number | 'auto';
   /** Sizes of the first batches; the last one repeats. */
   readonly batch?: readonly BatchSize[];
   /** `lockstep`, the default, waits for a whole batch. */

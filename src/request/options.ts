@@ -45,6 +45,7 @@ export const options = {
   'dry-run': flag(run, 'Change nothing: test=True; refused where there is no test mode'),
   'expect-no-changes': flag(run, 'Run states in test mode; exit code 21 if something would change'),
   'max-procs': text(run, 'How many hosts at the same time (default 25)'),
+  workers: text(run, 'Share the hosts among N processes of this machine, or auto: one per core'),
   batch: {
     ...text(run, 'Finish this many hosts (or N%) before the next; 1,5,20% begins with fewer', 'b'),
     alias: ['b', 'batch-size'],

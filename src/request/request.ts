@@ -109,6 +109,7 @@ const runOptions = (
   const isState = fun.startsWith('state.');
   return {
     maxProcs: wholeOf('max-procs', options['max-procs']) ?? config.ssh_max_procs,
+    ...workersOf(options.workers),
     ...rolloutOptions(given),
     ...(timeout === undefined ? {} : { timeout }),
     ...guardOf(given, config, fun),
@@ -160,6 +161,18 @@ const wholeOf = (name: string, value: unknown): number | undefined => {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
   throw badValue(name, text, 'a whole number above 0');
 };
+
+const workersOf = (value: unknown): Pick<FleetRunOptions, 'workers'> => {
+  const text = textOf(value);
+  if (text === undefined) return {};
+  if (text === 'auto') return { workers: text };
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= mostWorkers) return { workers: count };
+  throw badValue('workers', text, `a number from 1 to ${mostWorkers}, or auto`);
+};
+
+/** Each is a process with a heap of its own, of about 100 MB. */
+const mostWorkers = 64;
 
 const jidOf = (text: string | undefined): string => {
   if (text === undefined) return newJid(new Date());

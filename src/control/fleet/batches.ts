@@ -5,7 +5,7 @@ import type { HostResult } from '../../protocol/event.ts';
 import type { Host } from '../../protocol/host.ts';
 import type { Shared } from '../facts/shared.ts';
 import { pause } from '../host/pause.ts';
-import type { HostRuns } from './host-runs.ts';
+import type { HostRunner } from './host-runs.ts';
 import { showShort } from './names.ts';
 import { rollOut } from './roll-out.ts';
 import type { Targets } from './targets.ts';
@@ -23,7 +23,7 @@ type BatchParts = {
  * @returns the error of a batch check that failed
  */
 export const runInBatches = async (
-  runs: HostRuns,
+  runs: HostRunner,
   request: Request,
   { shared, targets, signal }: BatchParts,
 ): Promise<TsaltError | undefined> => {
@@ -76,7 +76,7 @@ export const runInBatches = async (
 
 /** The hosts that match: batches and percentages count them alone. */
 const onlyTargets = async (
-  runs: HostRuns,
+  runs: HostRunner,
   { hosts, undecided }: Targets,
   { maxProcs, signal }: { readonly maxProcs: number; readonly signal: AbortSignal },
 ): Promise<readonly Host[]> => {
@@ -96,7 +96,7 @@ const onlyTargets = async (
 
 /** Calls the function of `--batch-check` on the hosts of a batch. */
 const checkBatch = async (
-  runs: HostRuns,
+  runs: HostRunner,
   request: Request,
   done: readonly Host[],
 ): Promise<TsaltError | undefined> => {

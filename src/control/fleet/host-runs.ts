@@ -20,12 +20,20 @@ export type FleetParts = {
   readonly targets: Targets;
   readonly signal: AbortSignal;
   readonly kept?: KeptRuntimes;
+  /** Enters a host into a barrier that another process keeps. */
+  readonly enter?: (host: Host) => NonNullable<HostRun['gate']>;
 };
+
+/** Runs hosts, in this process or in others. */
+export type HostRunner = Pick<
+  HostRuns,
+  'answered' | 'hasDrifted' | 'decide' | 'isDecided' | 'one' | 'check'
+>;
 
 /** Runs the hosts of a fleet one by one, in whatever order they are asked for. */
 export class HostRuns {
   readonly #parts: FleetParts;
-  readonly #enter = newBarrier();
+  readonly #enter: (host: Host) => NonNullable<HostRun['gate']>;
   readonly #decided = new Set<Host>();
   /** Hosts that are targets, or failed before that was known. */
   answered = 0;
@@ -34,6 +42,7 @@ export class HostRuns {
 
   constructor(parts: FleetParts) {
     this.#parts = parts;
+    this.#enter = parts.enter ?? newBarrier();
   }
 
   /**
@@ -62,7 +71,7 @@ export class HostRuns {
    */
   one = async (host: Host): Promise<boolean> => {
     const { emit } = this.#parts.shared;
-    const gate = this.#enter();
+    const gate = this.#enter(host);
     // The gate opens after the result: others see a compile error before they change anything.
     try {
       const result = await this.#run(host, gate);

@@ -25,9 +25,10 @@ import { transportOptions } from '../host/transport-options.ts';
 import { checkCall, checkTestMode } from '../prepare/check-call.ts';
 import { runInBatches } from './batches.ts';
 import { boundGarbage } from './bound-garbage.ts';
-import { HostRuns } from './host-runs.ts';
+import { type FleetParts, type HostRunner, HostRuns } from './host-runs.ts';
 import { noTarget } from './no-target.ts';
 import { pickTargets, unknownNames } from './targets.ts';
+import { workerCount } from './worker-count.ts';
 
 /**
  * Runs a request on every host that matches: at most `maxProcs` at once, in batches when
@@ -76,20 +77,47 @@ const conduct = async (
       message: `The list names '${name}', which no roster has; it is left out.`,
     });
   emit({ type: 'start', hosts: hosts.map(({ id }) => id), fun: request.fun });
-  const transport = openOrKept(request, emit, open, kept);
   boundGarbage(hosts.length);
   // Every host in flight listens for the end of the run.
   setMaxListeners(0, signal);
-  const runs = new HostRuns({ shared, transport, targets, signal, ...(kept ? { kept } : {}) });
+  const count = kept || open !== openTransport ? 1 : workerCount(request, hosts.length);
+  const { runs, close } =
+    count > 1
+      ? await runsOfWorkers({ shared, targets, signal }, count)
+      : runsHere({ shared, targets, signal, ...(kept ? { kept } : {}) }, open);
   let stopped: TsaltError | undefined;
   try {
     stopped = await runInBatches(runs, request, { shared, signal, targets });
   } finally {
-    if (!kept) transport.close();
+    await close();
     emit({ type: 'end' });
   }
   if (stopped) throw stopped;
   if (runs.answered === 0 && undecided.size > 0 && !signal.aborted) throw noTarget(request);
+};
+
+type Runs = { readonly runs: HostRunner; readonly close: () => Promise<void> };
+
+const runsHere = (parts: Omit<FleetParts, 'transport'>, open: typeof openTransport): Runs => {
+  const { shared, kept } = parts;
+  const transport = openOrKept(shared.request, shared.emit, open, kept);
+  return {
+    runs: new HostRuns({ ...parts, transport }),
+    close: async () => {
+      if (!kept) transport.close();
+    },
+  };
+};
+
+const runsOfWorkers = async (
+  parts: Omit<FleetParts, 'transport'>,
+  count: number,
+): Promise<Runs> => {
+  // Made once, and not by each worker.
+  await parts.shared.artifact().catch(() => undefined);
+  const { WorkerRuns } = await import('./worker-runs.ts');
+  const runs = new WorkerRuns(parts, count);
+  return { runs, close: () => runs.close() };
 };
 
 /** Nobody fills a mine: whoever configures one is told. */

@@ -1,0 +1,69 @@
+import type { RequisiteGraph, RunEvent } from '../../protocol/event.ts';
+import { parseExact, stringify } from '../../protocol/exact-json.ts';
+import type { BoundRun, PlannedJob } from '../../protocol/plan.ts';
+import type { SentFault } from '../apart/jobs.ts';
+import type { SentHost, SentRequest } from './sent-request.ts';
+
+/** The work of a worker on one host. */
+export type WorkerTask =
+  | { readonly do: 'one' | 'decide' }
+  /** Calls another function, and emits nothing. `args` and `kwargs` are packed. */
+  | { readonly do: 'check'; readonly fun: string; readonly args: string; readonly kwargs: string };
+
+/** Messages to a worker. */
+export type ToWorker =
+  | { readonly type: 'begin'; readonly request: SentRequest; readonly hosts: number }
+  | {
+      readonly type: 'host';
+      readonly id: number;
+      readonly host: SentHost;
+      readonly task: WorkerTask;
+      /** The shell command of `-r`. */
+      readonly raw?: string;
+      /** The plan to apply. */
+      readonly planned?: BoundRun | undefined;
+      /** Grains or pillar decide whether the host is a target. */
+      readonly isUndecided: boolean;
+      /** It was decided before the run. */
+      readonly isDecided: boolean;
+    }
+  /** The other hosts are ready, too: this one may be changed. */
+  | { readonly type: 'go'; readonly id: number }
+  | { readonly type: 'answer'; readonly id: number; readonly answer: WorkerAnswer }
+  | { readonly type: 'abort' }
+  /** The run is over. */
+  | { readonly type: 'end' };
+
+/** The answer to a question of a worker. */
+export type WorkerAnswer = { readonly value: unknown } | { readonly fault: SentFault };
+
+/** Messages of a worker. `id` is the number of a host or of a question. */
+export type FromWorker =
+  | {
+      readonly type: 'event';
+      readonly event: RunEvent;
+      /** The results of the functions of a plan. */
+      readonly requisites?: RequisiteGraph | undefined;
+      readonly job?: PlannedJob | undefined;
+    }
+  | { readonly type: 'gate'; readonly id: number; readonly step: 'connected' | 'ready' }
+  | {
+      readonly type: 'ask';
+      readonly id: number;
+      readonly method: string;
+      readonly params: readonly unknown[];
+    }
+  | { readonly type: 'done'; readonly id: number; readonly value: unknown }
+  | { readonly type: 'failed'; readonly id: number; readonly fault: SentFault };
+
+/** A message as text. Floats without a fraction and the order of keys are kept. */
+export const encodeMessage = (message: ToWorker | FromWorker): string => {
+  const { text, marked } = stringify(message);
+  return `${marked ? 'x' : 'j'}${text}`;
+};
+
+/** The message of such a text. Both processes are ours: its form is not checked. */
+export const decodeMessage = (text: string): unknown => {
+  const json = text.slice(1);
+  return text.startsWith('x') ? parseExact(json) : JSON.parse(json);
+};

@@ -1,0 +1,120 @@
+import type { Config } from '../../config/config.ts';
+import type { FleetRunOptions, Request } from '../../config/request.ts';
+import { type Data, type Dict, isDict } from '../../data/values/value.ts';
+import { type Host, Secret } from '../../protocol/host.ts';
+import type { AppliedPlan } from '../../protocol/plan.ts';
+import { pack, unpack } from '../../render/confined/wire.ts';
+
+/** Data that plain JSON does not hold is packed. */
+type SentConfig = Omit<Config, 'options' | 'roster_defaults'> & {
+  readonly options: string;
+  readonly roster_defaults: string;
+};
+
+/** A request without its hosts, and without what only the process of the run can do. */
+export type SentRequest = Pick<
+  Request,
+  'target' | 'targetType' | 'delimiter' | 'fun' | 'env' | 'rosters'
+> & {
+  readonly args: string;
+  readonly kwargs: string;
+  readonly isRaw: boolean;
+  /** Addresses `sdb://` have a meaning. */
+  readonly isSdbUsed: boolean;
+  /** The artifact of the plan to apply. */
+  readonly planned?: string;
+  readonly config: SentConfig;
+  readonly options: Omit<FleetRunOptions, 'batchCheck'>;
+};
+
+const secretKeys = ['passwd', 'sudo_passwd', 'priv_passwd'] as const;
+
+/** A host; its secrets are opened for the way. */
+export type SentHost = Omit<Host, (typeof secretKeys)[number]> & {
+  readonly secrets: Readonly<Record<string, string>>;
+};
+
+/** Makes of a request what can be sent to another process. */
+export const sendRequest = (request: Request): SentRequest => {
+  const { target, targetType, delimiter, fun, args, kwargs, config, env, rosters } = request;
+  const { batchCheck: _, ...options } = request.options;
+  return {
+    target,
+    targetType,
+    delimiter,
+    fun,
+    env,
+    ...(rosters ? { rosters } : {}),
+    args: pack([...args]),
+    kwargs: pack(kwargs),
+    isRaw: request.raw !== undefined,
+    isSdbUsed: request.sdb.isUsed,
+    ...(request.planned ? { planned: request.planned.artifact } : {}),
+    config: {
+      ...config,
+      options: pack(config.options),
+      roster_defaults: pack(config.roster_defaults),
+    },
+    options,
+  };
+};
+
+/** The parts of a request that the receiving process makes itself. */
+export type OwnParts = Pick<Request, 'ask' | 'prepareHost' | 'sdb'> & {
+  readonly raw: (host: Host) => string;
+  readonly runOf: AppliedPlan['runOf'];
+};
+
+/** The request that was sent, without hosts. */
+export const receiveRequest = (
+  { args, kwargs, isRaw, isSdbUsed, planned, config, ...sent }: SentRequest,
+  own: (isSdbUsed: boolean) => OwnParts,
+): Request => {
+  const received: Config = {
+    ...config,
+    options: dictFrom(config.options),
+    roster_defaults: dictFrom(config.roster_defaults),
+  };
+  const { raw, runOf, ...parts } = own(isSdbUsed);
+  return {
+    ...sent,
+    ...parts,
+    ...(isRaw ? { raw } : {}),
+    ...(planned === undefined ? {} : { planned: { artifact: planned, runOf } }),
+    args: listFrom(args),
+    kwargs: dictFrom(kwargs),
+    config: received,
+    hosts: [],
+  };
+};
+
+/** The dict of a packed text. */
+export const dictFrom = (text: string): Dict => {
+  const value = unpack(text);
+  return isDict(value) ? value : new Map();
+};
+
+/** The list of a packed text. */
+export const listFrom = (text: string): Data[] => {
+  const value = unpack(text);
+  return Array.isArray(value) ? value : [];
+};
+
+/** Makes of a host what can be sent to another process of this user. */
+export const sendHost = (host: Host): SentHost => {
+  const { passwd, sudo_passwd, priv_passwd, ...rest } = host;
+  const secrets: Record<string, string> = {};
+  for (const [key, secret] of Object.entries({ passwd, sudo_passwd, priv_passwd }))
+    if (secret) secrets[key] = secret.reveal();
+  return { ...rest, secrets };
+};
+
+/** The host that was sent. */
+export const receiveHost = ({ secrets, ...host }: SentHost): Host => {
+  const filled: { [key in (typeof secretKeys)[number]]?: Secret } = {};
+  for (const key of secretKeys) {
+    const value = secrets[key];
+    if (value !== undefined) filled[key] = new Secret(value);
+  }
+  return { ...host, ...filled };
+};

@@ -1,0 +1,2 @@
+/** The argument that makes of a process of this program a worker of another one. */
+export const workerWord = '--worker-process';

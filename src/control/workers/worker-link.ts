@@ -1,0 +1,73 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { decodeMessage, encodeMessage, type FromWorker, type ToWorker } from './messages.ts';
+import { workerWord } from './word.ts';
+
+const launcher = join(dirname(fileURLToPath(import.meta.url)), 'tsalt-ssh.cjs');
+
+/** Whether this program can start itself again: tests run its sources, which cannot. */
+export const canStartWorkers = (): boolean => existsSync(launcher);
+
+/** Milliseconds that a worker may take to close its connections. */
+const patience = 3000;
+
+/** A worker process, as the process of the run has it. */
+export class WorkerLink {
+  readonly #child: ChildProcess;
+  readonly #whenOver: () => void;
+  /** Resolves when it has ended and all that it sent is received: with its exit code or signal. */
+  readonly ended: Promise<string>;
+  #isAlive = true;
+  /** How many hosts it works for. */
+  load = 0;
+
+  constructor(fun: string, hear: (message: FromWorker) => void) {
+    // The launcher chooses the code cache by the function.
+    this.#child = fork(launcher, [workerWord, fun], {
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      execArgv: [],
+    });
+    this.#whenOver = () => this.#child.kill('SIGKILL');
+    process.once('exit', this.#whenOver);
+    this.#child.on('message', texts => {
+      for (const text of texts as readonly string[]) hear(decodeMessage(text) as FromWorker);
+    });
+    const gone = new Promise<string>(resolve => {
+      this.#child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
+      this.#child.once('error', error => resolve(error.message));
+    });
+    const drained = new Promise<void>(resolve => {
+      this.#child.once('disconnect', () => resolve());
+      this.#child.once('error', () => resolve());
+    });
+    this.ended = Promise.all([gone, drained]).then(([how]) => {
+      this.#isAlive = false;
+      process.off('exit', this.#whenOver);
+      return how;
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  get isAlive(): boolean {
+    return this.#isAlive && this.#child.connected;
+  }
+
+  send(message: ToWorker): void {
+    // If it has just ended, `ended` resolves.
+    if (this.#child.connected) this.#child.send([encodeMessage(message)], () => undefined);
+  }
+
+  /** Ends it; resolves when it has gone. */
+  async close(): Promise<void> {
+    this.send({ type: 'end' });
+    const late = setTimeout(() => this.#child.kill('SIGKILL'), patience);
+    await this.ended;
+    clearTimeout(late);
+  }
+}
