@@ -66,8 +66,9 @@ export const openOutput = async ({
     timeline:
       typed.verbose === true ||
       ['debug', 'trace', 'all'].includes(textOf(typed['log-level']) ?? ''),
+    stream: typed.stream === true || typed.verbose === true,
     fold: typed['no-fold'] !== true && (terminal || typed.fold === true),
-    ...(progress && typed.verbose !== true
+    ...(progress && typed.verbose !== true && typed.stream !== true
       ? {
           live: async () => (await import('../output/live.ts')).startLive(process.stdout),
         }

@@ -3,7 +3,7 @@
  * those of the run in which the function is called.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { HostOpts, LogLevel } from '../protocol/job.ts';
+import type { HostOpts, LogLevel, OutputStream } from '../protocol/job.ts';
 import { type LowChunk, lowTag } from '../protocol/low.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
 import type { StateResults } from '../protocol/result.ts';
@@ -110,6 +110,8 @@ export type ModuleContext = {
     message: string,
     stack?: readonly StackPosition[],
   ) => void;
+  /** Shows what a command prints while it runs. Absent outside of a state and under `no_log`. */
+  readonly output?: ((stream: OutputStream, text: string) => void) | undefined;
   /** The chunk whose state function runs: `__low__`. Absent outside of a state. */
   readonly low?: LowChunk;
   /** All chunks of the run: `__lowstate__`. */
@@ -241,10 +243,14 @@ const loggerOf = (module: () => string): Logger => {
     warning: at('warning'),
     error: at('error'),
     critical: at('critical'),
+    output: text => getContext().output?.('stdout', text.endsWith('\n') ? text : `${text}\n`),
   };
 };
 
-export type Logger = Readonly<Record<LogLevel, (...parts: unknown[]) => void>>;
+export type Logger = Readonly<Record<LogLevel, (...parts: unknown[]) => void>> & {
+  /** Shows a line while the state runs, like the output of a command; it is not logged. */
+  readonly output: (text: string) => void;
+};
 
 const showPart = (part: unknown): string =>
   typeof part === 'string'

@@ -4,6 +4,7 @@ import type { HostResult, RunEvent } from '../protocol/event.ts';
 import { HostFold } from './fold-hosts.ts';
 import { type Format, type Joint, loadFormat, outputNames } from './format.ts';
 import { type Held, HeldResults } from './held-results.ts';
+import { KeptOutput } from './kept-output.ts';
 import type { Live } from './live.ts';
 import { errorText, isLogged, logLine } from './message.ts';
 import type { OutputOptions } from './options.ts';
@@ -12,6 +13,7 @@ import type { Output, OutputRequest } from './request.ts';
 import { faultTexts, unshowable } from './result.ts';
 import { errorOf, isShareable, SharedErrors } from './shared-errors.ts';
 import { cutResult } from './size.ts';
+import { StreamLines } from './stream-lines.ts';
 import { compareText, indented, oneLine } from './text.ts';
 
 /** Makes the output of one run. Only what `--out` needs is loaded. */
@@ -56,22 +58,29 @@ class HostOutput implements Output {
 
   readonly #fold: HostFold | undefined;
   readonly #recap = new Recap();
+  readonly #printed: KeptOutput | undefined;
+  readonly #lines: StreamLines | undefined;
 
   constructor(request: OutputRequest) {
     const { options, fold } = request;
     const isForPeople = options.out === undefined || forPeopleToo.includes(options.out);
     if (fold === true && !options.static && isForPeople) this.#fold = new HostFold();
     const sameAs = this.#fold && { sameAs: this.#fold.sameAs.bind(this.#fold) };
-    this.#request = { ...request, options: { ...options, ...sameAs } };
+    if (options.out === 'junit') this.#printed = new KeptOutput();
+    const printed = this.#printed && { printed: this.#printed.of.bind(this.#printed) };
+    if (request.stream === true) this.#lines = new StreamLines(request.complain);
+    this.#request = { ...request, options: { ...options, ...sameAs, ...printed } };
     const { live, liveAfter = 300 } = request;
     if (live !== undefined) this.#timer = setTimeout(() => this.#goLive(live), liveAfter);
   }
 
   emit = (event: RunEvent): void => {
     if (this.#live) this.#live.emit(event);
-    else if (this.#timer !== undefined && event.type !== 'log')
+    else if (this.#timer !== undefined && event.type !== 'log' && event.type !== 'output')
       this.#before.push(withoutData(event));
     if (this.#fold) this.#recap.follow(event);
+    this.#printed?.follow(event);
+    this.#lines?.follow(event);
     if (this.#fold && event.type === 'start') this.#fold.hosts = event.hosts.length;
     if (event.type === 'log') this.#log(event);
     else if (event.type === 'phase' && this.#request.timeline) this.#phase(event);

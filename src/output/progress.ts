@@ -25,6 +25,10 @@ type HostState = {
   changed: number;
   failed: number;
   current: string;
+  /** When it began; the last line that it printed, and when. */
+  currentAt: number;
+  line: string;
+  lineAt: number;
   /** When the host was begun; 0 while it waits. */
   began: number;
   outcome?: 'done' | 'failed';
@@ -65,7 +69,15 @@ const follow = (hosts: Map<string, HostState>, event: RunEvent): void => {
     host.detail = start(event.detail ?? '');
   }
   if (event.type === 'plan') host.total = event.total;
-  if (event.type === 'state-start') host.current = `${start(event.fun)} ${start(event.name)}`;
+  if (event.type === 'state-start') {
+    host.current = `${start(event.fun)} ${start(event.name)}`;
+    host.currentAt = performance.now();
+    host.line = '';
+  }
+  if (event.type === 'output') {
+    host.line = lastOf(event.text) ?? host.line;
+    host.lineAt = performance.now();
+  }
   if (event.type === 'state') {
     const outcome = stateOutcome(event.result);
     host.done += 1;
@@ -82,6 +94,9 @@ const newHost = (): HostState => ({
   changed: 0,
   failed: 0,
   current: '',
+  currentAt: 0,
+  line: '',
+  lineAt: 0,
   began: 0,
 });
 
@@ -108,8 +123,40 @@ const titleOf = (id: string, { total, done, changed, failed }: HostState): strin
   return [harmless(id), ...(counts.length > 0 ? [counts.join(', ')] : [])].join('  ');
 };
 
-const detailOf = ({ phase, current, detail }: HostState): string =>
-  oneLine(phase === 'run' && current !== '' ? current : [words[phase] ?? phase, detail].join(' '));
+const detailOf = ({ phase, current, detail, ...state }: HostState): string =>
+  phase === 'run' && current !== ''
+    ? stateDetail({ current, ...state })
+    : oneLine([words[phase] ?? phase, detail].join(' '));
+
+/** Seconds after which the time of a state, and its silence, are shown. */
+const clockAfter = 2;
+const silentAfter = 10;
+
+const stateDetail = ({
+  current,
+  currentAt,
+  line,
+  lineAt,
+}: Pick<HostState, 'current' | 'currentAt' | 'line' | 'lineAt'>): string => {
+  const since = (at: number): number => Math.floor((performance.now() - at) / 1000);
+  const [time, silence] = [since(currentAt), since(line === '' ? currentAt : lineAt)];
+  const what = oneLine(current);
+  const name = line === '' ? what : what.slice(0, 30);
+  return [
+    name,
+    ...(time >= clockAfter ? [`${time} s`] : []),
+    ...(silence >= silentAfter ? [`silent for ${silence} s`] : []),
+    ...(line === '' ? [] : [`| ${line}`]),
+  ].join('  ');
+};
+
+const lastOf = (text: string): string | undefined => {
+  const line = text
+    .slice(-2000)
+    .split(/[\r\n]/)
+    .findLast(part => part.trim() !== '');
+  return line === undefined ? undefined : oneLine(line);
+};
 
 const hostRow = (id: string, state: HostState): Row => ({
   title: titleOf(id, state),

@@ -22,6 +22,8 @@ export type OutputRequest = {
     readonly whole: string;
     readonly only: (ids: readonly string[]) => string;
   };
+  /** `--stream`: a line for each line that states print. */
+  readonly stream?: boolean;
   /** Hosts with equal results are shown together, and a recap follows, where people read the output. */
   readonly fold?: boolean;
   /** Progress on a terminal; absent where there is none. */

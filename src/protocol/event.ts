@@ -1,5 +1,5 @@
 import type { ErrorKind, SourceLocation } from './error.ts';
-import type { LogLevel, StateFinished, StateStarted } from './job.ts';
+import type { LogLevel, OutputPiece, StateFinished, StateStarted } from './job.ts';
 import type { Plain } from './plain.ts';
 import type { PlannedJob } from './plan.ts';
 import type { StateResults } from './result.ts';
@@ -65,6 +65,8 @@ export type RunEvent =
     }
   | ({ readonly type: 'state-start'; readonly host: string } & StateStarted)
   | ({ readonly type: 'state'; readonly host: string } & StateFinished)
+  /** Output of a running state. */
+  | ({ readonly type: 'output'; readonly host: string } & OutputPiece)
   | {
       readonly type: 'log';
       readonly host?: string;

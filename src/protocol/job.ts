@@ -115,6 +115,23 @@ export type StateFinished = {
   readonly stack?: readonly StackPosition[];
 };
 
+export type OutputStream = 'stdout' | 'stderr';
+
+/** Event `output` (host to control): what a command of a running state has printed. */
+export type OutputPiece = {
+  readonly tag: string;
+  readonly stream: OutputStream;
+  readonly text: string;
+  /** Characters before it that are left out. */
+  readonly dropped?: number;
+};
+
+/** Characters of a state's output that are shown and kept; then only its last line is shown. */
+export const mostOfState = 65_536;
+
+/** Characters of that last line. */
+export const lastLine = 500;
+
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warning' | 'error' | 'critical';
 /** Event `log` (host to control). */
 export type LogLine = {

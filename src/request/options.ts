@@ -146,6 +146,7 @@ export const options = {
     'Write reports too: FORMAT=FILE with commas between; html, junit, json, ndjson or markdown',
   ),
   static: flag(output, 'One document for all hosts, at the end', 's'),
+  stream: flag(output, 'Show what commands of states print while they run (also with -v)'),
   fold: flag(output, 'Show equal results once, and a recap; at a terminal this is the default'),
   'no-fold': flag(output, 'Show each result in full, without a recap'),
   'no-color': { ...flag(output, 'No colours'), alias: ['no-colour'] },

@@ -484,6 +484,15 @@ export class WireFuzz {
         payload: { tag, id: this.text(), fun: this.text(), name: this.value(1) },
       }),
       () => ({
+        name: 'output',
+        payload: {
+          tag,
+          stream: pick(['stdout', 'stderr', 'stdin']),
+          text: this.text(),
+          ...(chance(0.2) ? { dropped: this.value(1) } : {}),
+        },
+      }),
+      () => ({
         name: 'state',
         payload: {
           tag,

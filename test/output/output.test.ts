@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { toPlain } from '../../src/data/values/value.ts';
 import { outputNames } from '../../src/output/format.ts';
 import type { Live } from '../../src/output/live.ts';
@@ -339,6 +339,33 @@ test('progress tells where each host is, or counts them when they are many', () 
   const done: HostResult = { id: 'a', fun: 'x', retcode: 2 };
   few.follow({ type: 'host', result: done });
   expect(few.rows()[0]?.()).toMatchObject({ outcome: 'failed', detail: '' });
+});
+
+test('progress shows the last line of a state, its time and its silence', () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    const progress = createProgress(10);
+    const detail = (): string | undefined => progress.rows()[0]?.().detail;
+    progress.follow({ type: 'start', hosts: ['a'], fun: 'state.apply' });
+    progress.follow({ type: 'phase', host: 'a', phase: 'run' });
+    const said = { type: 'output', host: 'a', tag: 't', stream: 'stdout' } as const;
+    progress.follow({
+      type: 'state-start',
+      host: 'a',
+      tag: 't',
+      id: 'i',
+      fun: 'cmd.run',
+      name: 'x',
+    });
+    vi.advanceTimersByTime(3000);
+    expect(detail()).toBe('cmd.run x  3 s');
+    progress.follow({ ...said, text: 'first\n\u001b[2Jlast\n\n' });
+    expect(detail()).toBe('cmd.run x  3 s  | ?[2Jlast');
+    vi.advanceTimersByTime(40_000);
+    expect(detail()).toBe('cmd.run x  43 s  silent for 40 s  | ?[2Jlast');
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 const large = 'ab\n'.repeat(3_000_000);

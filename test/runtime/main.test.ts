@@ -52,6 +52,7 @@ test("the real artifact serves its modules and the user's, and a job that came e
       },
       log: () => {},
       'state-start': () => {},
+      output: () => {},
       state: (payload: StateFinished) => void finished.push(payload),
     },
   });

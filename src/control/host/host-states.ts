@@ -5,6 +5,7 @@ import { TsaltError } from '../../protocol/error.ts';
 import type { RequisiteGraph } from '../../protocol/event.ts';
 import type { GuardParams } from '../../protocol/guard.ts';
 import type {
+  OutputPiece,
   Restart,
   Resume,
   RunParams,
@@ -30,6 +31,7 @@ import { prefetch, type RenderAhead } from '../prepare/prefetch.ts';
 import type { FileRefs } from '../serve/file-refs.ts';
 import type { HostCalls } from '../serve/host-calls.ts';
 import type { HostFunctions } from '../serve/host-functions.ts';
+import { OutputGate } from '../serve/output-gate.ts';
 import type { RenderRefs } from '../serve/render-refs.ts';
 import { readRan } from '../serve/said-events.ts';
 import { guardOf, guardPaths } from './confirm-guard.ts';
@@ -72,6 +74,7 @@ export class HostStates {
   #aside: StateResults | undefined;
   readonly #warned = new Set<string>();
   readonly #running = new Map<string, StateStarted>();
+  readonly #gate = new OutputGate();
   #planned: readonly LowChunk[] = [];
 
   constructor(parts: StatesParts) {
@@ -99,8 +102,16 @@ export class HostStates {
   /** A state finished on the host; false when it belongs to what a template called. */
   finished({ tag, result }: StateFinished): boolean {
     this.#running.delete(tag);
+    this.#gate.end(tag);
     setOwn(this.#aside ?? this.results, tag, result);
     return this.#aside === undefined;
+  }
+
+  /** Returns what is shown of the output of a state that runs. */
+  shown(piece: OutputPiece): OutputPiece | undefined {
+    if (!this.isOwnRun || !this.#running.has(piece.tag)) return undefined;
+    const chunk = this.#planned.find(one => lowTag(one) === piece.tag);
+    return chunk === undefined || chunk.no_log === true ? undefined : this.#gate.take(piece);
   }
 
   /** Whether states that start now are the run's own. */

@@ -15,6 +15,12 @@ const most: Readonly<Record<string, number>> = {
 };
 const mostLog = 64 * megabyte;
 
+/** Bytes of output that one host may send at once, and per second; what is over is dropped. */
+const outputBurst = 512 * 1024;
+const outputPerSecond = 128 * 1024;
+/** Bytes that each piece of it counts at least. */
+const leastPiece = 1024;
+
 /**
  * What one host may cost the control node. An honest host stays far below; one that does not only
  * loses its own run, or the rest of its log.
@@ -24,6 +30,7 @@ const mostLog = 64 * megabyte;
  */
 export const hostLimits = (say: (message: string) => void): PeerLimits => {
   const taken = new Map<string, number>();
+  const admitsOutput = outputBucket();
   return {
     json: { values: 1_000_000, keys: 100_000, depth: 200 },
     long: { newSpool: () => new Spool(), done: collectGarbage },
@@ -35,10 +42,25 @@ export const hostLimits = (say: (message: string) => void): PeerLimits => {
       const limit = getOwn(most, name);
       if (limit !== undefined && sum > limit)
         throw broken(`more than ${limit / megabyte} MB of "${name}"`);
+      if (name === 'output') return admitsOutput(bytes);
       if (name !== 'log' || sum <= mostLog) return true;
       if (sum - bytes <= mostLog)
         say(`The host has sent ${mostLog / megabyte} MB of log: the rest of it is left out.`);
       return false;
     },
+  };
+};
+
+const outputBucket = (): ((bytes: number) => boolean) => {
+  let left = outputBurst;
+  let at = performance.now();
+  return bytes => {
+    const now = performance.now();
+    left = Math.min(outputBurst, left + ((now - at) / 1000) * outputPerSecond);
+    at = now;
+    const cost = Math.max(bytes, leastPiece);
+    if (cost > left) return false;
+    left -= cost;
+    return true;
   };
 };

@@ -2,6 +2,7 @@ import type { TsaltError } from '../../protocol/error.ts';
 import type {
   CallResult,
   LogLine,
+  OutputPiece,
   RunResult,
   StateFinished,
   StateStarted,
@@ -61,6 +62,21 @@ export const readLine = (said: unknown): LogLine => {
   if (isPlainDict(said) && areTexts(said.module, said.message) && levels.has(said.level))
     return said as unknown as LogLine;
   throw misshapen('event "log"');
+};
+
+/** @throws TsaltError `wire-protocol` for what is not output of a state */
+export const readOutput = (said: unknown): OutputPiece => {
+  if (
+    isPlainDict(said) &&
+    areTexts(said.tag, said.text) &&
+    (said.stream === 'stdout' || said.stream === 'stderr') &&
+    Number.isSafeInteger(said.dropped ?? 0) &&
+    Number(said.dropped ?? 1) > 0
+  ) {
+    const { tag, stream, text, dropped } = said as unknown as OutputPiece;
+    return { tag, stream, text, ...(dropped === undefined ? {} : { dropped }) };
+  }
+  throw misshapen('event "output"');
 };
 
 const levels = new Set<unknown>(['trace', 'debug', 'info', 'warning', 'error', 'critical']);

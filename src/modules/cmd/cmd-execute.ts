@@ -53,6 +53,7 @@ export const execute = async (
     timeout: options.timeout ?? undefined,
     background: options.bg,
     outputLimit: mostOutput,
+    live: level !== undefined && !options.hide_output,
     onOutput: (_, text) => {
       merged += text;
     },

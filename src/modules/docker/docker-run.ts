@@ -12,6 +12,7 @@ export const dockerWith = async (input: DockerInput, ...args: string[]): Promise
   const result = await runCommand(['docker', ...args], {
     plainLocale: true,
     cwd: '/',
+    live: ['pull', 'push', 'build', 'compose', 'image'].includes(args[0] ?? ''),
     ...input,
   });
   if (result.code === 0) return result;

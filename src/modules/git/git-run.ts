@@ -120,6 +120,9 @@ const withKeyOf = async (
   );
 };
 
+/** Commands that may take long; others are queries. */
+const shown = new Set(['clone', 'fetch', 'pull', 'push', 'checkout', 'submodule', 'lfs']);
+
 const run = async (args: readonly string[], options: GitOptions): Promise<CommandResult> => {
   const keys = (options.identity ?? []).flatMap(key => ['-i', quoteWord(key)]);
   const ssh = [
@@ -132,6 +135,7 @@ const run = async (args: readonly string[], options: GitOptions): Promise<Comman
     cwd: options.cwd,
     runas: options.user ?? undefined,
     plainLocale: true,
+    live: shown.has(args[0] ?? '') && redact,
     env: {
       GIT_TERMINAL_PROMPT: '0',
       GIT_SSH_COMMAND: ssh.join(' '),

@@ -205,7 +205,7 @@ export const runPackager = async (
   },
 ): Promise<{ code: number; stdout: string; stderr: string }> => {
   for (let turn = 1; ; turn += 1) {
-    const result = await runCommand(argv, { env, plainLocale: true, stdin, cwd });
+    const result = await runCommand(argv, { env, plainLocale: true, stdin, cwd, live: true });
     const said = result.stderr + result.stdout;
     // A lock that this user may not open never becomes free: waiting for it would be in vain.
     const busy =

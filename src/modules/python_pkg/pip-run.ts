@@ -50,6 +50,7 @@ export const runPip = async (
     throw new CommandExecutionError(`env_vars ${plainStr(env_vars)} is not a dictionary`);
   return runCommand([program, ...first, ...args], {
     plainLocale: true,
+    live: ['install', 'uninstall', 'wheel', 'download'].includes(args[0] ?? ''),
     ...(cwd ? { cwd } : {}),
     ...(user ? { runas: user } : {}),
     env: {

@@ -2,6 +2,7 @@ import type { HostResult } from '../../protocol/event.ts';
 import type { StateResult } from '../../protocol/result.ts';
 import type { Format } from '../format.ts';
 import { stateOutcome } from '../highstate.ts';
+import type { OutputOptions } from '../options.ts';
 import { resultData, stateResults } from '../result.ts';
 import { harmless, showValue } from '../text.ts';
 import { jsonText } from './json.ts';
@@ -9,8 +10,8 @@ import { jsonText } from './json.ts';
 /** JUnit XML for CI: a suite per host, a case per state or call. */
 export const junitFormat: Format = {
   whole: true,
-  format: results => {
-    const suites = results.map(suite);
+  format: (results, { printed }) => {
+    const suites = results.map(result => suite(result, printed));
     const sum = (key: 'tests' | 'failures' | 'errors'): number =>
       suites.reduce((total, one) => total + one[key], 0);
     return [
@@ -29,9 +30,9 @@ type Suite = {
   readonly xml: string;
 };
 
-const suite = (result: HostResult): Suite => {
+const suite = (result: HostResult, printed: OutputOptions['printed']): Suite => {
   const states = Object.entries(stateResults(result) ?? {});
-  const cases = states.map(([tag, state]) => stateCase(result.id, tag, state));
+  const cases = states.map(([tag, state]) => stateCase(result.id, tag, state, printed));
   if (result.failure !== undefined || states.length === 0) cases.push(callCase(result));
   const failures = states.filter(([, state]) => state.result === false).length;
   const failed = result.failure === undefined && states.length === 0 && result.retcode !== 0;
@@ -45,16 +46,26 @@ const suite = (result: HostResult): Suite => {
   return { ...counts, xml: [`  ${head}`, ...cases, '  </testsuite>'].join('\n') };
 };
 
-const stateCase = (host: string, tag: string, state: StateResult): string => {
+const stateCase = (
+  host: string,
+  tag: string,
+  state: StateResult,
+  printed: OutputOptions['printed'],
+): string => {
   const [module, , , fun] = tag.split('_|-');
   const name = `${module}.${fun} ${state.__id__}`;
   const comment = showValue(state.comment);
-  const body =
-    state.result === false
+  const isFailed = state.result === false;
+  const changes =
+    !isFailed && Object.keys(state.changes).length > 0 ? jsonText(state.changes, 2) : undefined;
+  const output = state.no_log === true ? undefined : printed?.(host, tag);
+  const shown = [changes, output].filter(part => part !== undefined).join('\n');
+  const body = [
+    ...(isFailed
       ? [`      <failure message="${attribute(comment)}">${text(comment)}</failure>`]
-      : Object.keys(state.changes).length > 0
-        ? [`      <system-out>${text(jsonText(state.changes, 2))}</system-out>`]
-        : [];
+      : []),
+    ...(shown === '' ? [] : [`      <system-out>${text(shown)}</system-out>`]),
+  ];
   const properties = `      <properties><property name="outcome" value="${stateOutcome(state)}"/></properties>`;
   const head = `    <testcase classname="${attribute(`${host}.${state.__sls__ ?? ''}`)}" name="${attribute(name)}" time="${seconds(state.duration)}">`;
   return [head, properties, ...body, '    </testcase>'].join('\n');

@@ -57,6 +57,7 @@ export const serve = (options: ServeOptions): void => {
         if (options.hasUserModules) wire.push();
       },
       state: payload => outbox.send('state', payload),
+      output: payload => outbox.send('output', payload),
       log: outbox.log,
     },
   });

@@ -1,5 +1,5 @@
 import type { ModuleContext } from '../../modules/api.ts';
-import type { StateFinished, StateStarted } from '../../protocol/job.ts';
+import type { OutputPiece, StateFinished, StateStarted } from '../../protocol/job.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
 import type { Registry } from '../registry-types.ts';
 
@@ -21,6 +21,7 @@ export type SessionHost = {
   readonly emit: {
     readonly stateStart: (payload: StateStarted) => void;
     readonly state: (payload: StateFinished) => void;
+    readonly output: (payload: OutputPiece) => void;
     readonly log: ModuleContext['log'];
   };
 };

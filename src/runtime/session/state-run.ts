@@ -2,7 +2,7 @@ import { getContext, type ModuleContext, withContext } from '../../modules/api.t
 import { accumulatorsKey } from '../../modules/file/accumulators.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import type { RunParams, RunResult } from '../../protocol/job.ts';
-import type { LowChunk } from '../../protocol/low.ts';
+import { type LowChunk, lowTag } from '../../protocol/low.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
 import type { StateResult } from '../../protocol/result.ts';
 import { toJson } from '../engine/check-return.ts';
@@ -14,6 +14,7 @@ import { openJournal } from '../journal.ts';
 import { keepLostRun, takeLostRun } from '../lost-run.ts';
 import { finishedOf, startedOf, withoutChanges } from '../report.ts';
 import { type HostModules, withUserGrains } from './host-modules.ts';
+import { LiveOutput } from './live-output.ts';
 import type { RunningStates } from './running-states.ts';
 import type { SessionHost } from './session-host.ts';
 
@@ -59,12 +60,14 @@ class StateRun {
   readonly #params: RunParams;
   readonly #parts: RunParts;
   readonly #context: ModuleContext;
+  readonly #live: LiveOutput;
   #grains: PlainDict;
   #pillar: PlainDict;
 
   constructor(params: RunParams, parts: RunParts, context: ModuleContext) {
     this.#params = params;
     this.#parts = parts;
+    this.#live = new LiveOutput(parts.host.emit.output);
     this.#context = context;
     this.#grains = context.grains;
     this.#pillar = context.pillar;
@@ -114,6 +117,7 @@ class StateRun {
       pillar: this.#pillar,
       env,
       low: { ...low },
+      output: (stream, text) => this.#live.add(lowTag(low), stream, text),
       ...(truthy(low.no_log) ? noLog : {}),
       lowstate,
       running,
@@ -129,6 +133,7 @@ class StateRun {
   #finished = (tag: string, result: StateResult, low: LowChunk): void => {
     const { host, running } = this.#parts;
     running.finish(tag);
+    this.#live.end(tag);
     const finished = finishedOf(tag, result, low, this.#params);
     try {
       host.emit.state(finished);
@@ -179,7 +184,7 @@ const hide = (context: ModuleContext['context'], key: string, value: unknown): v
 };
 
 /** A line of the log may quote a command or what it printed. */
-const noLog = { log: () => undefined };
+const noLog = { log: () => undefined, output: undefined };
 
 /** Data of modules that is kept for the rest of the run after a restart. */
 const keptOf = (context: { readonly [key: string]: unknown }): PlainDict =>

@@ -68,6 +68,7 @@ export const startHost = (
       hello: (payload: Hello) => greet(payload),
       log: (line: LogLine) => void logs.push(line),
       'state-start': (payload: StateStarted) => void started.push(payload),
+      output: () => {},
       state: (payload: StateFinished) => void finished.push(payload),
       pong: () => {},
     },

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import { CommandExecutionError } from '../../api.ts';
+import { CommandExecutionError, getContext } from '../../api.ts';
 import { forgetTrusted } from '../safe-fs/verdicts.ts';
 import { behindChange } from './change-identity.ts';
 import { forgetChild, noteChild } from './run-children.ts';
@@ -33,6 +33,8 @@ export type CommandOptions = {
   readonly outputLimit?: number | undefined;
   /** Called with every piece of the output that is kept, as it comes. */
   readonly onOutput?: ((stream: 'stdout' | 'stderr', text: string) => void) | undefined;
+  /** The output is shown while the command runs; a function may change it before. */
+  readonly live?: boolean | ((text: string) => string) | undefined;
   /** Start it and answer at once; output is dropped. */
   readonly background?: boolean | undefined;
 };
@@ -173,9 +175,11 @@ const start = (
 const collect = (
   child: ChildProcess,
   name: string,
-  { stdin, timeout, outputLimit = defaultOutputLimit, onOutput, background }: CommandOptions,
+  options: CommandOptions,
 ): Promise<CommandResult> =>
   new Promise((resolve, reject) => {
+    const { stdin, timeout, outputLimit = defaultOutputLimit, background } = options;
+    const onOutput = outputTaker(options);
     let timedOut = false;
     if (!background && child.pid !== undefined) {
       live.add(child);
@@ -236,6 +240,16 @@ const collect = (
       child.stdin?.end(stdin);
     }
   });
+
+const outputTaker = ({ onOutput, live: shown }: CommandOptions): CommandOptions['onOutput'] => {
+  const output = shown ? getContext().output : undefined;
+  if (output === undefined) return onOutput;
+  const change = typeof shown === 'function' ? shown : (text: string) => text;
+  return (stream, text) => {
+    onOutput?.(stream, text);
+    output(stream, change(text));
+  };
+};
 
 /** Reads a stream to text, keeping at most `limit` bytes. */
 const gather = (

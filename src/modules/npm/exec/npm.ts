@@ -19,6 +19,7 @@ type Where = { dir?: string | null; runas?: string | null; env?: Plain };
 const npm = async (args: readonly string[], { dir, runas, env }: Where, more: Env = {}) =>
   runCommand(['npm', ...args], {
     plainLocale: true,
+    live: ['install', 'uninstall', 'cache', 'ci'].includes(args[0] ?? ''),
     cwd: dir ?? '/',
     ...(runas ? { runas } : {}),
     env: {

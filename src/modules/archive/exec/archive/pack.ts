@@ -30,6 +30,7 @@ const run = async (
     cwd: cwd ?? undefined,
     runas: runas ?? undefined,
     plainLocale: true,
+    live: true,
   });
   return stdout.split('\n').filter(Boolean);
 };

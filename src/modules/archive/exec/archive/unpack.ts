@@ -278,7 +278,7 @@ export const cmd_unzip = async (
       dest,
       ...(exclude.length > 0 ? ['-x', ...exclude] : []),
     ],
-    { runas: runas ?? undefined, plainLocale: true },
+    { runas: runas ?? undefined, plainLocale: true, live: true },
   );
   if (code !== 0) throw new CommandExecutionError(`${stdout}${stderr}`.trim());
   return trimmed(stdout.trimEnd().split('\n'), trim_output);
