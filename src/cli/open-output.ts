@@ -21,9 +21,12 @@ import { userFormats } from './user-formats.ts';
 export const openOutput = async ({
   given,
   config,
+  jid = () => undefined,
 }: {
   readonly given: Given;
   readonly config: Config;
+  /** The run's job id, once it is known. */
+  readonly jid?: () => string | undefined;
 }): Promise<OpenedOutput> => {
   const { options: typed } = given;
   const file = typed['out-file'];
@@ -63,6 +66,7 @@ export const openOutput = async ({
     write: writer.write,
     complain: text => process.stderr.write(text),
     logLevel: level('log-level', 'log_level'),
+    ...(typed['log-format'] === 'json' ? { jsonLog: { jid } } : {}),
     timeline:
       typed.verbose === true ||
       ['debug', 'trace', 'all'].includes(textOf(typed['log-level']) ?? ''),

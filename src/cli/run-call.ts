@@ -33,7 +33,8 @@ export const runCall = async (
   const { openOutput } = await import('./open-output.ts');
   const stop = new AbortController();
   const plan = making ?? (await planOut(given));
-  const output = await openOutput({ given, config });
+  let jid: string | undefined;
+  const output = await openOutput({ given, config, jid: () => jid });
   const { release, began } = onInterrupt(stop, kept !== undefined);
   const codes = new Set<number>();
   try {
@@ -43,6 +44,7 @@ export const runCall = async (
       ask: createAsk(process, output.pause),
       ...(confirm ? { confirm } : {}),
     });
+    jid = request.options.jid;
     plan?.begin(request);
     if (given.options.verbose === true)
       process.stderr.write(`Executing job with jid ${request.options.jid}\n`);

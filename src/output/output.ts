@@ -17,15 +17,22 @@ import { StreamLines } from './stream-lines.ts';
 import { compareText, indented, oneLine } from './text.ts';
 
 /** Makes the output of one run. Only what `--out` needs is loaded. */
-export const createOutput = async (request: OutputRequest): Promise<Output> => {
-  const { out } = request.options;
+export const createOutput = async (given: OutputRequest): Promise<Output> => {
+  const { out } = given.options;
+  if (given.jsonLog) {
+    const { jsonComplaint, withJsonLog } = await import('./json-log.ts');
+    const { jsonLog: _, logFile: __, ...rest } = given;
+    const complain = jsonComplaint(given);
+    const quiet = { ...rest, complain, logLevel: 'quiet', timeline: false, stream: false } as const;
+    return withJsonLog(await createOutput(quiet), given);
+  }
   const output =
     out === 'ndjson'
-      ? (await import('./format/ndjson.ts')).ndjsonOutput(request)
+      ? (await import('./format/ndjson.ts')).ndjsonOutput(given)
       : out === 'html'
-        ? (await import('./html/html.ts')).htmlOutput(request)
-        : new HostOutput(request);
-  return request.logFile === undefined ? output : withLogFile(output, request.logFile);
+        ? (await import('./html/html.ts')).htmlOutput(given)
+        : new HostOutput(given);
+  return given.logFile === undefined ? output : withLogFile(output, given.logFile);
 };
 
 const withLogFile = (output: Output, file: NonNullable<OutputRequest['logFile']>): Output => ({

@@ -15,6 +15,8 @@ export type OutputRequest = {
   readonly logLevel: LogLevel | 'quiet';
   /** `--log-file`: gets log lines from its own level on. */
   readonly logFile?: { readonly level: LogLevel | 'quiet'; readonly write: (text: string) => void };
+  /** `--log-format json`: messages and events are logged as lines of JSON. */
+  readonly jsonLog?: { readonly jid: () => string | undefined };
   /** `-v`: a line for each phase of each host. */
   readonly timeline: boolean;
   /** Command lines that repeat the run, on all hosts or on some. */

@@ -161,6 +161,10 @@ export const options = {
   },
   verbose: flag(output, 'Show the job id and a timeline of each host', 'v'),
   'log-level': text(output, 'Log to stderr from this level on (default warning)', 'l'),
+  'log-format': {
+    ...text(output, 'text (default), or json: a line of JSON for each event, also in the log file'),
+    choices: ['text', 'json'],
+  },
   'log-file': text(output, 'Log to this file'),
   'log-file-level': text(output, 'Level of the log file (default warning)'),
 
