@@ -99,6 +99,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
       'data',
       'protocol',
     ],
+    packages: ['@dagrejs/dagre'],
   },
   config: { imports: ['sdb', 'trust', 'yaml', 'data', 'protocol'] },
   sdb: { imports: ['trust', 'yaml', 'data', 'protocol'] },

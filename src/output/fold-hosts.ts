@@ -84,6 +84,7 @@ export class HostFold {
 
 const isComparable = (result: HostResult): boolean =>
   result.failure === undefined &&
+  ['highstate', 'nested'].includes(result.outputter ?? 'nested') &&
   (result.problems ?? []).length === 0 &&
   resultSize(result) <= longestCompared;
 

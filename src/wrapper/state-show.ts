@@ -79,7 +79,8 @@ const topToShow = async (view: StateCallView) => {
   return rest;
 };
 
-const highTree = async (view: StateCallView) => {
+/** Loads the SLS of the top file, with the errors in it. */
+export const highTree = async (view: StateCallView) => {
   const { top, problems } = await topToShow(view);
   const faults = verifyTop(top);
   const tree = await loadSls({ matches: matchTop(view, top), loader: view.loader });

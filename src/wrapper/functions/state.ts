@@ -6,6 +6,7 @@ import {
   type WrapperModule,
   type WrapperParam,
 } from '../define.ts';
+import { graphOfHighstate, graphOfSls } from '../graph/state-graph.ts';
 import type { Outcome } from '../outcome.ts';
 import { high, template, templateStr } from '../state-given.ts';
 import { apply, runHighstate, sls, slsId, test, top } from '../state-run.ts';
@@ -61,6 +62,16 @@ export const state: WrapperModule = {
       'Applies the SLS named, or the highstate when none is.\nkeywords: exclude, pillar, saltenv, pillarenv, test, queue, concurrent, force, terse',
       [optional('mods'), optional('test'), optional('exclude'), optional('queue')],
       apply,
+    ),
+    graph: define(
+      'The requisites between the states of SLS, for Graphviz.\nformat: dot, mermaid or svg',
+      [mods, ['format', 'dot'], ...flags],
+      graphOfSls,
+    ),
+    graph_highstate: define(
+      'The requisites between the states of the highstate, for Graphviz.\nformat: dot, mermaid or svg',
+      [['format', 'dot'], optional('queue')],
+      graphOfHighstate,
     ),
     high: define('Runs high data given as an argument.', ['data', ...flags], high),
     highstate: define('Applies what the top file gives this host.', flags, runHighstate),

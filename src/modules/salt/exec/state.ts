@@ -24,7 +24,11 @@ import {
 } from '../../api.ts';
 import { asItems } from '../items.ts';
 
-export const __outputter__ = { describe: 'sls' };
+export const __outputter__ = {
+  describe: 'sls',
+  graph: 'newline_values_only',
+  graph_highstate: 'newline_values_only',
+};
 
 /**
  * Describes what is there as an SLS that changes nothing when it is applied to the same host.
