@@ -4,6 +4,7 @@ import { TsaltError } from '../protocol/error.ts';
 import { makeRequest } from '../request/request.ts';
 import type { Opened } from './commands.ts';
 import { exitCode, exitCodeOfKind, gravest } from './exit-code.ts';
+import { certainties } from './list-targets.ts';
 import { printText } from './print-text.ts';
 import { print } from './standard-output.ts';
 import { createAsk } from './terminal.ts';
@@ -49,7 +50,7 @@ export const doctor = async (words: readonly string[], opened: Opened): Promise<
 };
 
 /**
- * Examines the hosts of a target.
+ * Examines the hosts of a target. Where grains or pillar decide, the hosts are asked before.
  *
  * @returns whether it was interrupted
  */
@@ -67,7 +68,9 @@ export const examine = async (
   const interrupt = (): void => stop.abort();
   process.once('SIGINT', interrupt);
   try {
-    await diagnose(request, report, stop.signal);
+    // Hosts that cannot be asked about their grains or pillar may be the ones to examine.
+    const found = await certainties(request, true);
+    if (!stop.signal.aborted) await diagnose(request, [...found.keys()], report, stop.signal);
   } finally {
     process.off('SIGINT', interrupt);
   }

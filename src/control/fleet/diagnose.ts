@@ -12,7 +12,6 @@ import { transportOptions } from '../host/transport-options.ts';
 import { connectFault } from './connect-fault.ts';
 import { noTarget } from './no-target.ts';
 import { runFleet } from './run.ts';
-import { pickTargets } from './targets.ts';
 
 /** One step on the way to a host's first state. */
 export type DoctorStep = {
@@ -35,19 +34,17 @@ type Emit = (event: RunEvent) => void;
 /**
  * Goes the way of a run to each host of a request step by step, up to a call of `test.ping`, and
  * reports each host when it is done. Nothing stays on the host but its workspace.
- * @throws {TsaltError} kind `no-target` or `usage`
+ *
+ * @param hosts the hosts that the request's target means
+ * @throws {TsaltError} kind `no-target`
  */
 export const diagnose = async (
   request: Request,
+  hosts: readonly Host[],
   report: (diagnosis: HostDiagnosis) => void,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { hosts, undecided } = pickTargets(request);
   if (hosts.length === 0) throw noTarget(request);
-  if (undecided.size > 0)
-    throw new TsaltError('usage-target', 'doctor needs a target that ids decide.', {
-      hint: 'Grains and pillar are only known once a host can be reached. Name the hosts by id, list or nodegroup.',
-    });
   const limit = pLimit(Math.max(1, request.options.maxProcs));
   const one = async (host: Host): Promise<void> =>
     report(await new Examination(request, host, signal).result());
