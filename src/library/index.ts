@@ -21,3 +21,12 @@ export type {
   TargetSettings,
 } from './options.ts';
 export { type FleetRun, type ResultOf, run } from './run.ts';
+export {
+  type CompiledHost,
+  compile,
+  type HostPlan,
+  type LowState,
+  type PlannedState,
+  plan,
+  type StateOptions,
+} from './states.ts';

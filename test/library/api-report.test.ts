@@ -12,12 +12,13 @@ const files = [
   'library/run',
   'library/connect',
   'library/load-roster',
+  'library/states',
   'protocol/event',
   'protocol/result',
   'protocol/error',
 ];
 
-// A change that is wanted: npx vitest run -u test/library/api-report.test.ts, and a changeset.
+// A change that is wanted: npx vitest run test/library/api-report.test.ts -u, and a changeset.
 test('the declarations of the library are those of the API report', async () => {
   const report = files
     .map(file => `// ${file}\n${readFileSync(join(types, `${file}.d.ts`), 'utf8')}`)
