@@ -1,5 +1,10 @@
 import { main } from './cli/cli.ts';
-import { isWorkerProcess, workForParent } from './cli/worker-process.ts';
+import {
+  isDetachedProcess,
+  isWorkerProcess,
+  runDetachedCall,
+  workForParent,
+} from './cli/worker-process.ts';
 
 /**
  * Runs the command line of this process. `scripts/launcher.cjs` calls it: a program that imports the
@@ -8,6 +13,7 @@ import { isWorkerProcess, workForParent } from './cli/worker-process.ts';
 export const runCommandLine = async (): Promise<void> => {
   const argv = process.argv.slice(2);
   if (isWorkerProcess(argv)) await workForParent();
+  else if (isDetachedProcess(argv)) process.exitCode = await runDetachedCall(argv, process.env);
   else process.exitCode = await main(argv, process.env);
 };
 

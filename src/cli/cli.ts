@@ -50,6 +50,7 @@ const dispatch = async (typed: Given, argv: readonly string[], env: Env): Promis
   if (options.hosts === true) return listHosts(opened);
   if (named !== undefined && 'run' in named.command) return named.command.run(named.words, opened);
   if (options.ask === true) return (await import('./plan/ask-plan.ts')).askAndApply(opened);
+  if (options.detach === true) return (await import('./detach/detach.ts')).detach(opened, argv);
   return (await import('./run-call.ts')).runCall(opened);
 };
 

@@ -98,6 +98,11 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
     places: [['<host>']],
     run: async (words, opened) => (await import('./console.ts')).hostConsole(words, opened),
   },
+  attach: {
+    usage: 'attach [JID]',
+    summary: 'show a run that was started with --detach; without JID, list them',
+    run: async (words, opened) => (await import('./detach/attach.ts')).attachRun(words, opened),
+  },
   watch: {
     usage: 'watch <target> <function> …',
     summary: 'run it again whenever a file of the project changes',

@@ -5,6 +5,7 @@ import type { Given } from '../request/given.ts';
 import type { Invocation } from '../request/rosters.ts';
 import type { Opened } from './commands.ts';
 import { exitCode, exitCodeOfError, exitCodeOfHost, gravest, predictsChange } from './exit-code.ts';
+import type { OpenedOutput } from './open-reports.ts';
 import type { PlanRun } from './plan/plan-run.ts';
 import { withOutputErrors } from './print-text.ts';
 
@@ -14,6 +15,8 @@ type CallParts = {
   readonly make?: (invocation: Invocation) => Promise<Request>;
   /** The plan that is made of the run. */
   readonly making?: PlanRun;
+  /** Takes the events instead of the output of the command line. */
+  readonly output?: OpenedOutput;
 };
 
 /**
@@ -25,7 +28,7 @@ type CallParts = {
 export const runCall = async (
   opened: Opened,
   kept?: KeptRuntimes,
-  { make, making }: CallParts = {},
+  { make, making, output: recorded }: CallParts = {},
 ): Promise<number> => {
   const { given, config } = opened;
   const { makeRequest } = await import('../request/request.ts');
@@ -34,7 +37,7 @@ export const runCall = async (
   const stop = new AbortController();
   const plan = making ?? (await planOut(given));
   let jid: string | undefined;
-  const output = await openOutput({ given, config, jid: () => jid });
+  const output = recorded ?? (await openOutput({ given, config, jid: () => jid }));
   const { release, began } = onInterrupt(stop, kept !== undefined);
   const codes = new Set<number>();
   try {

@@ -69,6 +69,7 @@ export const options = {
     'Roll back changes that lock the control node out, unless it can log in again within SECONDS',
     'rollback',
   ),
+  detach: flag(run, 'Go on without this terminal; prints the job id for tsalt-ssh attach'),
   timeout: text(run, 'Seconds that one host may take in all'),
   jid: text(run, 'Use this job id'),
   'no-parse': text(run, 'key=value arguments to keep as text, names with commas between'),

@@ -174,7 +174,8 @@ const workersOf = (value: unknown): Pick<FleetRunOptions, 'workers'> => {
 /** Each is a process with a heap of its own, of about 100 MB. */
 const mostWorkers = 64;
 
-const jidOf = (text: string | undefined): string => {
+/** The job id that was given, or a new one. @throws TsaltError `usage-value` */
+export const jidOf = (text: string | undefined): string => {
   if (text === undefined) return newJid(new Date());
   if (/^\d{20}$/.test(text)) return text;
   throw badValue('jid', text, '20 digits');

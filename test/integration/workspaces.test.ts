@@ -13,6 +13,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { processStart } from '../../src/modules/_shared/commands/run-lock.ts';
 import type { CliResult } from '../helpers/cli.ts';
 import { type Project, startProject } from '../helpers/project.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 let project: Project;
 let root = '';
@@ -35,7 +36,7 @@ const running: Promise<CliResult>[] = [];
 beforeEach(() => {
   writeFileSync(join(root, 'hold'), '');
   // The process of the test before may still write its code cache.
-  rmSync(join(root, '.cache'), { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+  removeFolder(join(root, '.cache'));
 });
 afterEach(async () => {
   rmSync(join(root, 'hold'), { force: true });

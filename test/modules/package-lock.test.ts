@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { runPackager } from '../../src/modules/pkg/packages.ts';
+import { contextOf, within } from './_context.ts';
 
 const hasApt = ['/usr/bin/apt-get', '/bin/apt-get'].some(path => existsSync(path));
 const locked = /Could not get lock|Unable to acquire the dpkg frontend lock/;
@@ -14,9 +15,10 @@ test.skipIf(!hasApt)(
     const isRoot = process.getuid?.() === 0;
     const install = ['apt-get', 'install', '-y', 'hello'] as const;
     const started = performance.now();
-    const { code, stderr } = await runPackager(
-      isRoot ? ['setpriv', '--reuid=65534', '--clear-groups', ...install] : install,
-      { locked },
+    const { code, stderr } = await within(contextOf({}), () =>
+      runPackager(isRoot ? ['setpriv', '--reuid=65534', '--clear-groups', ...install] : install, {
+        locked,
+      }),
     );
     expect(code).not.toBe(0);
     expect(stderr).toMatch(/permission denied/i);

@@ -16,8 +16,9 @@ import { ForwardedSdb } from '../workers/forwarded-sdb.ts';
 import {
   decodeMessage,
   encodeMessage,
-  type FromWorker,
-  type ToWorker,
+  eventMessage,
+  type FromFleetWorker,
+  type ToFleetWorker,
   type WorkerAnswer,
 } from '../workers/messages.ts';
 import {
@@ -43,7 +44,7 @@ export const serveWorker = (): void => {
     if (process.connected) process.send?.(queue.splice(0), undefined, undefined, () => undefined);
   };
   // Messages that come about together are one message of the channel.
-  const send = (message: FromWorker): void => {
+  const send = (message: FromFleetWorker): void => {
     if (queue.push(encodeMessage(message)) === 1) setImmediate(flush);
   };
   const end = (): void => {
@@ -52,7 +53,8 @@ export const serveWorker = (): void => {
   };
   const worker = new FleetWorker(send, end);
   process.on('message', texts => {
-    for (const text of texts as readonly string[]) worker.receive(decodeMessage(text) as ToWorker);
+    for (const text of texts as readonly string[])
+      worker.receive(decodeMessage(text) as ToFleetWorker);
   });
   // Ctrl-C at the terminal reaches this process, too; the process of the run decides.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
@@ -65,7 +67,7 @@ const patience = 1000;
 type Question = { resolve: (value: unknown) => void; reject: (error: unknown) => void };
 
 class FleetWorker {
-  readonly #send: (message: FromWorker) => void;
+  readonly #send: (message: FromFleetWorker) => void;
   readonly #end: () => void;
   readonly #stop = new AbortController();
   readonly #questions = new Map<number, Question>();
@@ -78,12 +80,12 @@ class FleetWorker {
   #isOver = false;
   #parts: { runs: HostRuns; request: Request; transport: Transport } | undefined;
 
-  constructor(send: (message: FromWorker) => void, end: () => void) {
+  constructor(send: (message: FromFleetWorker) => void, end: () => void) {
     this.#send = send;
     this.#end = end;
   }
 
-  receive(message: ToWorker): void {
+  receive(message: ToFleetWorker): void {
     if (message.type === 'begin') this.#begin(message.request, message.hosts);
     else if (message.type === 'host') void this.#host(message);
     else if (message.type === 'go') this.#gates.get(message.id)?.();
@@ -130,7 +132,7 @@ class FleetWorker {
     this.#parts = { runs, request, transport };
   }
 
-  async #host(message: ToWorker & { readonly type: 'host' }): Promise<void> {
+  async #host(message: ToFleetWorker & { readonly type: 'host' }): Promise<void> {
     const { id, task, raw, planned } = message;
     const host = receiveHost(message.host);
     this.#numbers.set(host, id);
@@ -192,10 +194,3 @@ class FleetWorker {
     else question?.resolve(answer.value);
   }
 }
-
-/** An event as it can be sent: functions cannot, and what they return is sent beside it. */
-const eventMessage = (event: RunEvent): FromWorker => {
-  if (event.type !== 'plan') return { type: 'event', event };
-  const { requisites, job, ...rest } = event;
-  return { type: 'event', event: rest, requisites: requisites?.(), job: job?.() };
-};

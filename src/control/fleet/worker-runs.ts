@@ -1,12 +1,17 @@
 import type { PromptQuestion, Request } from '../../config/request.ts';
 import { TsaltError } from '../../protocol/error.ts';
-import type { HostResult, RunEvent } from '../../protocol/event.ts';
+import type { HostResult } from '../../protocol/event.ts';
 import type { Host, Secret } from '../../protocol/host.ts';
 import { pack } from '../../render/confined/wire.ts';
 import { receivedFault, sentFault } from '../apart/faults.ts';
 import type { Gate } from '../host/host-run.ts';
 import { answerSdb } from '../workers/forwarded-sdb.ts';
-import type { FromWorker, WorkerTask } from '../workers/messages.ts';
+import {
+  eventOf,
+  type FromFleetWorker,
+  type SentEvent,
+  type WorkerTask,
+} from '../workers/messages.ts';
 import { sendHost, sendRequest } from '../workers/sent-request.ts';
 import { canStartWorkers, WorkerLink } from '../workers/worker-link.ts';
 import { newBarrier } from './barrier.ts';
@@ -153,7 +158,7 @@ export class WorkerRuns implements HostRunner {
     });
   }
 
-  #hear(worker: WorkerLink, message: FromWorker): void {
+  #hear(worker: WorkerLink, message: FromFleetWorker): void {
     if (message.type === 'event') this.#event(message);
     else if (message.type === 'ask') this.#answer(worker, message);
     else {
@@ -167,7 +172,8 @@ export class WorkerRuns implements HostRunner {
     }
   }
 
-  #event({ event, requisites, job }: FromWorker & { readonly type: 'event' }): void {
+  #event(message: SentEvent): void {
+    const event = eventOf(message);
     if (event.type === 'host') {
       this.answered += 1;
       if (event.result.failure?.kind === 'drift') this.hasDrifted = true;
@@ -177,24 +183,22 @@ export class WorkerRuns implements HostRunner {
       if (event.level !== 'debug' && this.#warned.has(text)) return;
       this.#warned.add(text);
     }
-    const complete: RunEvent =
-      event.type === 'plan'
-        ? {
-            ...event,
-            ...(requisites ? { requisites: () => requisites } : {}),
-            ...(job ? { job: () => job } : {}),
-          }
-        : event;
-    this.#parts.shared.emit(complete);
+    this.#parts.shared.emit(event);
   }
 
-  #gate({ id, step }: FromWorker & { readonly type: 'gate' }, run: InFlight | undefined): void {
+  #gate(
+    { id, step }: FromFleetWorker & { readonly type: 'gate' },
+    run: InFlight | undefined,
+  ): void {
     if (!run) return;
     if (step === 'connected') run.gate?.connected();
     else void run.gate?.ready().then(() => run.worker.send({ type: 'go', id }));
   }
 
-  #answer(worker: WorkerLink, { id, method, params }: FromWorker & { readonly type: 'ask' }): void {
+  #answer(
+    worker: WorkerLink,
+    { id, method, params }: FromFleetWorker & { readonly type: 'ask' },
+  ): void {
     this.#ask(method, params).then(
       value => worker.send({ type: 'answer', id, answer: { value } }),
       error => worker.send({ type: 'answer', id, answer: { fault: sentFault(error) } }),

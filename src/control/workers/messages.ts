@@ -11,7 +11,7 @@ export type WorkerTask =
   | { readonly do: 'check'; readonly fun: string; readonly args: string; readonly kwargs: string };
 
 /** Messages to a worker. */
-export type ToWorker =
+export type ToFleetWorker =
   | { readonly type: 'begin'; readonly request: SentRequest; readonly hosts: number }
   | {
       readonly type: 'host';
@@ -37,15 +37,35 @@ export type ToWorker =
 /** The answer to a question of a worker. */
 export type WorkerAnswer = { readonly value: unknown } | { readonly fault: SentFault };
 
+/** An event on its way between processes. */
+export type SentEvent = {
+  readonly type: 'event';
+  readonly event: RunEvent;
+  /** The results of the functions of a plan. */
+  readonly requisites?: RequisiteGraph | undefined;
+  readonly job?: PlannedJob | undefined;
+};
+
+/** An event as it can be sent: functions cannot, and what they return is sent beside it. */
+export const eventMessage = (event: RunEvent): SentEvent => {
+  if (event.type !== 'plan') return { type: 'event', event };
+  const { requisites, job, ...rest } = event;
+  return { type: 'event', event: rest, requisites: requisites?.(), job: job?.() };
+};
+
+/** The event that was sent. */
+export const eventOf = ({ event, requisites, job }: SentEvent): RunEvent =>
+  event.type === 'plan'
+    ? {
+        ...event,
+        ...(requisites ? { requisites: () => requisites } : {}),
+        ...(job ? { job: () => job } : {}),
+      }
+    : event;
+
 /** Messages of a worker. `id` is the number of a host or of a question. */
-export type FromWorker =
-  | {
-      readonly type: 'event';
-      readonly event: RunEvent;
-      /** The results of the functions of a plan. */
-      readonly requisites?: RequisiteGraph | undefined;
-      readonly job?: PlannedJob | undefined;
-    }
+export type FromFleetWorker =
+  | SentEvent
   | { readonly type: 'gate'; readonly id: number; readonly step: 'connected' | 'ready' }
   | {
       readonly type: 'ask';
@@ -57,7 +77,7 @@ export type FromWorker =
   | { readonly type: 'failed'; readonly id: number; readonly fault: SentFault };
 
 /** A message as text. Floats without a fraction and the order of keys are kept. */
-export const encodeMessage = (message: ToWorker | FromWorker): string => {
+export const encodeMessage = (message: object): string => {
   const { text, marked } = stringify(message);
   return `${marked ? 'x' : 'j'}${text}`;
 };

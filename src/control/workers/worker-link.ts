@@ -2,13 +2,19 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { decodeMessage, encodeMessage, type FromWorker, type ToWorker } from './messages.ts';
+import {
+  decodeMessage,
+  encodeMessage,
+  type FromFleetWorker,
+  type ToFleetWorker,
+} from './messages.ts';
 import { workerWord } from './word.ts';
 
-const launcher = join(dirname(fileURLToPath(import.meta.url)), 'tsalt-ssh.cjs');
+/** The built command line. */
+export const programFile: string = join(dirname(fileURLToPath(import.meta.url)), 'tsalt-ssh.cjs');
 
 /** Whether this program can start itself again: tests run its sources, which cannot. */
-export const canStartWorkers = (): boolean => existsSync(launcher);
+export const canStartWorkers = (): boolean => existsSync(programFile);
 
 /** Milliseconds that a worker may take to close its connections. */
 const patience = 3000;
@@ -23,9 +29,9 @@ export class WorkerLink {
   /** How many hosts it works for. */
   load = 0;
 
-  constructor(fun: string, hear: (message: FromWorker) => void) {
+  constructor(fun: string, hear: (message: FromFleetWorker) => void) {
     // The launcher chooses the code cache by the function.
-    this.#child = fork(launcher, [workerWord, fun], {
+    this.#child = fork(programFile, [workerWord, fun], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       execArgv: [],
@@ -33,7 +39,7 @@ export class WorkerLink {
     this.#whenOver = () => this.#child.kill('SIGKILL');
     process.once('exit', this.#whenOver);
     this.#child.on('message', texts => {
-      for (const text of texts as readonly string[]) hear(decodeMessage(text) as FromWorker);
+      for (const text of texts as readonly string[]) hear(decodeMessage(text) as FromFleetWorker);
     });
     const gone = new Promise<string>(resolve => {
       this.#child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
@@ -58,7 +64,7 @@ export class WorkerLink {
     return this.#isAlive && this.#child.connected;
   }
 
-  send(message: ToWorker): void {
+  send(message: ToFleetWorker): void {
     // If it has just ended, `ended` resolves.
     if (this.#child.connected) this.#child.send([encodeMessage(message)], () => undefined);
   }

@@ -1,0 +1,62 @@
+import { fork } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { detachedWord } from '../../control/workers/word.ts';
+import { programFile } from '../../control/workers/worker-link.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import { callOf } from '../../request/call.ts';
+import { jidOf } from '../../request/request.ts';
+import type { Opened } from '../commands.ts';
+import { printText } from '../print-text.ts';
+import { attachRun } from './attach.ts';
+import { logFile, newRunFolder } from './record.ts';
+
+/** Options that need this terminal, or that `attach` takes. */
+const refused = [
+  'batch-ask',
+  'ask',
+  'askpass',
+  'out-file',
+  'report',
+  'plan-out',
+  'update-roster',
+] as const;
+
+/**
+ * Starts the call in a process of its own, which goes on when the terminal is closed, and prints its
+ * job id. A run that fails before it contacts a host is reported at once.
+ *
+ * @throws TsaltError `usage-detach`
+ */
+export const detach = async (opened: Opened, argv: readonly string[]): Promise<number> => {
+  const { options } = opened.given;
+  for (const name of refused)
+    if ((options as Record<string, unknown>)[name] !== undefined)
+      throw new TsaltError('usage-detach', `--detach and --${name} exclude each other.`, {
+        hint:
+          name === 'out-file' || name === 'report'
+            ? `Give --${name} to attach: tsalt-ssh attach JID --${name} …`
+            : 'Nobody can be asked while the run is detached.',
+      });
+  callOf(opened.given);
+  const { config } = opened;
+  const jid = jidOf(typeof options.jid === 'string' ? options.jid : undefined);
+  const folder = newRunFolder(config.cachedir, jid);
+  const log = openSync(logFile(folder), 'ax', 0o600);
+  const words = argv.filter(word => word !== '--detach');
+  const child = fork(programFile, [detachedWord, folder, `--jid=${jid}`, ...words], {
+    detached: true,
+    stdio: ['ignore', log, log, 'ipc'],
+    execArgv: [],
+  });
+  closeSync(log);
+  const hasBegun = await new Promise<boolean>(resolve => {
+    child.once('message', () => resolve(true));
+    child.once('exit', () => resolve(false));
+    child.once('error', () => resolve(false));
+  });
+  if (!hasBegun) return attachRun([jid], opened);
+  child.disconnect();
+  child.unref();
+  process.stderr.write(`The run goes on in process ${child.pid}: tsalt-ssh attach ${jid}\n`);
+  return printText(`${jid}\n`);
+};
