@@ -77,7 +77,7 @@ beforeAll(async () => {
     filename: string;
     unpackedSize: number;
   }>(JSON.parse(packed));
-  expect(unpackedSize).toBeLessThan(10.5 * 1024 * 1024);
+  expect(unpackedSize).toBeLessThan(11.5 * 1024 * 1024);
   tarball = join(scratch, filename);
   writeFileSync(join(user, 'package.json'), '{"private": true, "type": "module"}\n');
   await install(user, tarball);
