@@ -1,5 +1,13 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -130,6 +138,71 @@ await run({ target: '@local', fun: 'test.ehco' }).results().catch(error => {
   });
   expect(stdout).toBe('from a program\ntrue no-function\n');
 });
+
+test('installed by pnpm, it runs with a module of the user, from the library and under tsc', async () => {
+  const dir = join(scratch, 'pnpm');
+  const tools = join(scratch, 'pnpm itself');
+  mkdirSync(join(dir, 'states/_modules'), { recursive: true });
+  mkdirSync(tools);
+  writeFileSync(join(tools, 'package.json'), '{"private": true}\n');
+  await install(tools, 'pnpm@10');
+  writeFileSync(join(dir, 'package.json'), '{"private": true, "type": "module"}\n');
+  const env = { PATH: process.env.PATH, HOME: home };
+  await run(
+    process.execPath,
+    [
+      join(tools, 'node_modules/pnpm/bin/pnpm.cjs'),
+      'add',
+      `--store-dir=${join(scratch, 'pnpm store')}`,
+      tarball,
+      'typescript@~5.9.0',
+      '@types/node@20',
+    ],
+    { cwd: dir, env: { ...process.env, HOME: home, CI: 'true' } },
+  );
+  expect(lstatSync(join(dir, 'node_modules/tsalt-ssh')).isSymbolicLink()).toBe(true);
+  expect(existsSync(join(dir, 'node_modules/esbuild'))).toBe(false);
+
+  writeFileSync(join(dir, 'tsalt.yaml'), 'cachedir: cache\n');
+  writeFileSync(
+    join(dir, 'states/_modules/greet.ts'),
+    "import { __salt__ } from 'tsalt-ssh/module';\n" +
+      "export const hello = async (): Promise<string> => `hello ${await __salt__['test.echo']('pnpm')}`;\n",
+  );
+  const { stdout } = await run('node_modules/.bin/tsalt-ssh', ['--local', 'greet.hello'], {
+    cwd: dir,
+    env,
+  });
+  expect(stdout).toContain('hello pnpm');
+  writeFileSync(
+    join(dir, 'program.ts'),
+    `import { run } from 'tsalt-ssh';
+const results = await run({ target: '@local', fun: 'greet.hello' }).results();
+console.log(results[0]?.value);
+`,
+  );
+  writeFileSync(
+    join(dir, 'tsconfig.json'),
+    JSON.stringify({
+      compilerOptions: {
+        strict: true,
+        target: 'es2022',
+        module: 'nodenext',
+        types: ['node'],
+        rootDir: '.',
+        outDir: 'built',
+      },
+      include: ['program.ts', 'states/_modules'],
+    }),
+  );
+  const { stdout: errors } = await run(process.execPath, ['node_modules/typescript/bin/tsc'], {
+    cwd: dir,
+    env,
+  }).catch((error: { stdout: string }) => error);
+  expect(errors).toBe('');
+  const program = await run(process.execPath, ['built/program.js'], { cwd: dir, env });
+  expect(program.stdout).toBe('hello pnpm\n');
+}, 240_000);
 
 /** What users write: each line names the version or the option where it would fail. */
 const sources = {
