@@ -1,5 +1,7 @@
+import type { Ranges } from '../data/taint.ts';
 import type { Data, Dict } from '../data/values/value.ts';
 import type { Host, Secret } from '../protocol/host.ts';
+import type { StepReturns } from '../protocol/orchestration.ts';
 import type { AppliedPlan } from '../protocol/plan.ts';
 import type { Sdb } from '../sdb/sdb.ts';
 import type { Config } from './config.ts';
@@ -56,8 +58,24 @@ export type Request = {
   /** Asks a question that is answered by yes or no; absent where nobody can answer. */
   readonly confirm?: (question: string) => Promise<boolean>;
   readonly options: FleetRunOptions;
+  /** The orchestration that this run is a step of. */
+  readonly steps?: StepResults;
   /** The plan to apply: its chunks are sent instead of those that states compile to. */
   readonly planned?: AppliedPlan;
+};
+
+/** The earlier steps of an orchestration, for the hosts of a later one. */
+export type StepResults = {
+  /** Orchestrations around this run. */
+  readonly depth: number;
+  /** Returns what a finished step returned, by host; undefined while it has not finished. */
+  readonly of: (id: string) => StepReturns | undefined;
+  /** The orchestration only predicts: some steps return nothing. */
+  readonly isTest: boolean;
+  /** Notes that the states of a host need a step that has not finished. */
+  readonly missed: (host: string, id: string) => void;
+  /** Texts among the arguments that hosts have sent. */
+  readonly tainted: readonly { readonly text: string; readonly ranges: Ranges }[];
 };
 
 export type RosterPlaces = {
@@ -121,6 +139,8 @@ export type FleetRunOptions = {
   /** `-i`: no check of host keys at all. */
   readonly ignoreHostKeys: boolean;
   readonly jid: string;
+  /** `--resume`: the job id of the orchestration whose unfinished steps run. */
+  readonly resume?: string;
 };
 
 /** A number of hosts, or a part of all. */

@@ -3,7 +3,7 @@
  * those of the run in which the function is called.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { HostOpts, LogLevel, OutputStream } from '../protocol/job.ts';
+import type { HostOpts, LogLevel, ModuleEvent, OutputStream } from '../protocol/job.ts';
 import { type LowChunk, lowTag } from '../protocol/low.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
 import type { StateResults } from '../protocol/result.ts';
@@ -112,6 +112,8 @@ export type ModuleContext = {
   ) => void;
   /** Shows what a command prints while it runs. Absent outside of a state and under `no_log`. */
   readonly output?: ((stream: OutputStream, text: string) => void) | undefined;
+  /** Sends an event to the control node. Absent in unit tests. */
+  readonly event?: ((event: ModuleEvent) => void) | undefined;
   /** The chunk whose state function runs: `__low__`. Absent outside of a state. */
   readonly low?: LowChunk;
   /** All chunks of the run: `__lowstate__`. */

@@ -71,6 +71,10 @@ const linesOf = (event: RunEvent): Line[] => {
     }
     case 'host':
       return hostLines(event);
+    case 'event':
+      return [{ level: 'info', host: event.host, message: `event ${event.tag}` }];
+    case 'step':
+      return linesOf(event.event);
     case 'not-started':
       return event.hosts.map(host => ({ level: 'warning', host, message: event.reason }));
     default:

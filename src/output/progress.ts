@@ -61,6 +61,7 @@ const follow = (hosts: Map<string, HostState>, event: RunEvent): void => {
     const { failure, retcode } = event.result;
     if (host) host.outcome = failure !== undefined || retcode !== 0 ? 'failed' : 'done';
   }
+  if (event.type === 'step') followStep(hosts, event.event);
   const host = 'host' in event && event.host !== undefined ? hosts.get(event.host) : undefined;
   if (host === undefined) return;
   if (event.type === 'phase') {
@@ -84,6 +85,21 @@ const follow = (hosts: Map<string, HostState>, event: RunEvent): void => {
     if (outcome === 'Failed') host.failed += 1;
     if (outcome === 'Changed' || outcome === 'Differs') host.changed += 1;
   }
+};
+
+/** The hosts of a step have no rows: what they do is a line of the orchestration's. */
+const followStep = (hosts: Map<string, HostState>, event: RunEvent): void => {
+  const [own] = hosts.values();
+  if (!own) return;
+  const said =
+    event.type === 'state-start'
+      ? `${event.host}: ${start(event.fun)} ${start(event.name)}`
+      : event.type === 'phase'
+        ? `${event.host}: ${words[event.phase] ?? event.phase}`
+        : undefined;
+  if (said === undefined) return;
+  own.line = said;
+  own.lineAt = performance.now();
 };
 
 const newHost = (): HostState => ({

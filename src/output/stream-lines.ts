@@ -18,7 +18,8 @@ export class StreamLines {
   }
 
   follow(event: RunEvent): void {
-    if (event.type === 'output') this.#output(event);
+    if (event.type === 'step') this.follow(event.event);
+    else if (event.type === 'output') this.#output(event);
     else if (event.type === 'state') this.#end(event.host, event.tag);
   }
 

@@ -1,5 +1,5 @@
 import type { ErrorKind, SourceLocation } from './error.ts';
-import type { LogLevel, OutputPiece, StateFinished, StateStarted } from './job.ts';
+import type { LogLevel, ModuleEvent, OutputPiece, StateFinished, StateStarted } from './job.ts';
 import type { Plain } from './plain.ts';
 import type { PlannedJob } from './plan.ts';
 import type { StateResults } from './result.ts';
@@ -76,6 +76,10 @@ export type RunEvent =
       /** Places in sources, innermost first: the control node's own words. */
       readonly trace?: readonly string[];
     }
+  /** A module has sent an event (`event.send`). */
+  | ({ readonly type: 'event'; readonly host: string } & ModuleEvent)
+  /** An event of a host that works on a step of an orchestration. */
+  | { readonly type: 'step'; readonly step: string; readonly event: RunEvent }
   | { readonly type: 'host'; readonly result: HostResult }
   /** Hosts that the run left out: too many had failed, or a batch was not followed by the next. */
   | { readonly type: 'not-started'; readonly hosts: readonly string[]; readonly reason: string }

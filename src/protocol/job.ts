@@ -1,5 +1,6 @@
 import type { GuardParams } from './guard.ts';
 import type { LowChunk } from './low.ts';
+import type { EventWait, NestedOrchestration, OrchestrationStep } from './orchestration.ts';
 import type { Plain, PlainDict } from './plain.ts';
 import type { StateResult, StateResults } from './result.ts';
 import type { StackPosition } from './stack.ts';
@@ -57,6 +58,8 @@ export type RunParams = {
   readonly resume?: Resume;
   /** The host takes back what cuts it off; see `GuardParams`. */
   readonly guard?: GuardParams;
+  /** Results of states that an earlier run of the same chunks has finished: they do not run again. */
+  readonly results?: StateResults;
   /** Data that control fetched ahead (`protocol/prefetch.ts`): `__context__.__prefetch__` in modules. */
   readonly prefetch?: unknown;
 };
@@ -114,6 +117,9 @@ export type StateFinished = {
   /** Where in the artifact the state's function threw. */
   readonly stack?: readonly StackPosition[];
 };
+
+/** Event `event` (host to control): what `event.send` sends. */
+export type ModuleEvent = { readonly tag: string; readonly data: Plain };
 
 export type OutputStream = 'stdout' | 'stderr';
 
@@ -182,6 +188,10 @@ export type ControlMethods = {
   'control.grains': { grains: PlainDict };
   /** A function that lives on the control node (`pillar.get`, `config.get`, `cp.list_master` …). */
   'control.call': { fun: string; args: readonly Plain[]; kwargs: PlainDict };
+  /** The steps of an orchestration, which the control node's own runtime asks for. */
+  'orchestrate.run': OrchestrationStep;
+  'orchestrate.wait': EventWait;
+  'orchestrate.nested': NestedOrchestration;
 };
 
 export type FileAnswer = {

@@ -23,7 +23,14 @@ export type CommandLineCall = {
  * @throws TsaltError `usage-…`
  */
 export const callOf = ({ options, words }: Given): CommandLineCall => {
-  const rest = options.local === true ? ['@local', ...words] : [...words];
+  const orchestrated = textOf(options.orch);
+  if (options.resume !== undefined && !isOrchestrated({ options, words })) throw resumesNothing();
+  const rest =
+    orchestrated !== undefined
+      ? ['@control', 'state.orchestrate', orchestrated, ...words]
+      : options.local === true
+        ? ['@local', ...words]
+        : [...words];
   const [target, fun, ...given] = rest;
   if (target === undefined)
     throw new TsaltError('usage-words', 'A target and a function are needed.', {
@@ -55,6 +62,20 @@ export const callOf = ({ options, words }: Given): CommandLineCall => {
   if (isPlan) testStates(fun, kwargs, planOption);
   return { target, fun, args, kwargs };
 };
+
+const orchestrations: ReadonlySet<string | undefined> = new Set([
+  'state.orchestrate',
+  'state.orch',
+]);
+
+/** Whether a command line runs an orchestration. */
+export const isOrchestrated = ({ options, words }: Given): boolean =>
+  options.orch !== undefined || orchestrations.has(words[options.local === true ? 0 : 1]);
+
+const resumesNothing = (): TsaltError =>
+  new TsaltError('usage-resume', '--resume is for orchestrations.', {
+    hint: 'For example: tsalt-ssh --orch deploy --resume JID',
+  });
 
 /** Makes a call of states one in test mode, for an option that needs it. */
 const testStates = (fun: string, kwargs: Dict, option: string): void => {

@@ -77,6 +77,8 @@ export const options = {
   'rand-thin-dir': flag(run, 'Use a workspace with a random name, and remove it', 'W'),
   'regen-thin': { ...flag(run, 'Build the bundle again', 't'), alias: ['t', 'thin', 'regen'] },
   'pre-flight': flag(run, "Run the roster's ssh_pre_flight script even where it has run"),
+  orch: text(run, 'Run an orchestration: SLS with steps on hosts, on this machine'),
+  resume: text(run, 'Run the steps that an orchestration with this job id did not finish'),
   local: flag(run, 'Run on this machine, without SSH: the same as target @local'),
 
   'plan-out': text(plan, 'Run states in test mode, and write a plan of it to this file'),

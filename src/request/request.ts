@@ -128,6 +128,7 @@ const runOptions = (
     acceptNewHostKeys: options['accept-new-host-keys'] === true,
     ignoreHostKeys: options['ignore-host-keys'] === true,
     jid: jidOf(textOf(options.jid)),
+    ...(typeof options.resume === 'string' ? { resume: options.resume } : {}),
   };
 };
 

@@ -29,11 +29,14 @@ export const targetType = (given: Readonly<Record<string, unknown>>): TargetType
   return chosen[0]?.[1] ?? 'glob';
 };
 
+/** The id of this machine where it conducts an orchestration, as top files of the pillar see it. */
+export const controlId = 'control';
+
 /** A host that needs no roster: roster keys for `checkHost`. */
 export type AdHoc = { readonly id: string; readonly keys: Dict };
 
 /**
- * Reads `@local`, `@chroot/DIR`, `@docker/NAME`, `@podman/NAME`, `user@host:port` and other
+ * Reads `@local`, `@control`, `@chroot/DIR`, `@docker/NAME`, `@podman/NAME`, `user@host:port` and other
  * targets that say themselves where to go.
  *
  * @returns undefined for anything that only a roster can answer
@@ -41,6 +44,8 @@ export type AdHoc = { readonly id: string; readonly keys: Dict };
 export const adHocTarget = (target: string): AdHoc | undefined => {
   if (target === '@local')
     return { id: 'local', keys: keysOf({ transport: 'local', host: 'localhost' }) };
+  if (target === '@control')
+    return { id: controlId, keys: keysOf({ transport: 'local', host: 'localhost' }) };
   const inside = /^@(chroot|docker|podman)\/(.+)$/.exec(target);
   if (inside) {
     const [, kind = '', name = ''] = inside;
@@ -51,7 +56,7 @@ export const adHocTarget = (target: string): AdHoc | undefined => {
   }
   if (target.startsWith('@'))
     throw new TsaltError('usage-target', `There is no connector '${target}'.`, {
-      hint: 'The connectors are @local, @chroot/DIR, @docker/NAME and @podman/NAME.',
+      hint: 'The connectors are @local, @control, @chroot/DIR, @docker/NAME and @podman/NAME.',
     });
   const address = readAddress(target);
   const explicit = /[@]|^ssh:\/\//.test(target) || address?.port !== undefined;

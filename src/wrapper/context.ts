@@ -61,11 +61,28 @@ export type WrapperContext = {
   readonly run: (chunks: readonly LowChunk[], settings: RunSettings) => Promise<RunOutcome>;
   /** Runs low chunks in test mode, beside the run: no event reports them. */
   readonly predict: (chunks: readonly LowChunk[], settings: RunSettings) => Promise<RunOutcome>;
+  /** The orchestration that the run is, or is a step of. */
+  readonly orchestration: OrchestrationView | undefined;
   /** All modules of the artifact. */
   readonly modules: readonly ModuleMeta[];
   readonly log: (level: LogLevel, module: string, message: string) => void;
   /** True in test mode by configuration or command line; a `test=` argument of the call wins. */
   readonly test: boolean;
+};
+
+/** An orchestration as functions of the control node see it. */
+export type OrchestrationView = {
+  /** Returns what a finished step returned, by host; undefined while it has not finished. */
+  readonly returns: (id: string) => Dict | undefined;
+  /** The orchestration only predicts: some steps return nothing. */
+  readonly isTest: boolean;
+  /** The run is the orchestration itself, not a step of it. */
+  readonly conducts?: {
+    /** Checks all steps before the first one; returns what is wrong with them. */
+    readonly prepare: (chunks: readonly LowChunk[], isTest: boolean) => Promise<readonly string[]>;
+    /** The results of steps that do not run again. */
+    readonly finished: (chunks: readonly LowChunk[]) => StateResults;
+  };
 };
 
 export type PillarSettings = {
@@ -99,6 +116,8 @@ export type RunSettings = {
   readonly pillarSettings?: PillarSettings;
   readonly queue?: boolean | number;
   readonly concurrent?: boolean;
+  /** Results of states that do not run again. */
+  readonly finished?: StateResults;
   /** Further options for the run: `state_aggregate`, `failhard`, `localconfig` … */
   readonly opts?: Dict;
 };

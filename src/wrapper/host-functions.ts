@@ -95,6 +95,7 @@ const modules: Readonly<Record<string, Readonly<Record<string, HostFunction>>>> 
   },
   log: oneOf('critical debug error exception info warning', stated('message')),
   match: oneOf('compound glob grain ipcidr list pillar', stated('tgt delimiter minion_id')),
+  orch: { result: stated('id_ host key', any('default')) },
   pillar: {
     ...oneOf('fetch get', always('key merge merge_nested_lists delimiter', any('default'))),
     ...oneOf('data items ls obfuscate', always('', {}, 256)),

@@ -1,6 +1,6 @@
 import { chunkData } from '../compiler/chunks.ts';
 import { closureOf } from '../compiler/closure.ts';
-import { compile } from '../compiler/compile.ts';
+import { type Compiled, compile } from '../compiler/compile.ts';
 import type { Matches, SlsTree } from '../compiler/load.ts';
 import { loadSls } from '../compiler/load.ts';
 import { type Problem, problem } from '../compiler/problem.ts';
@@ -48,15 +48,18 @@ export const sls = async (call: WrapperCall): Promise<Outcome> => {
   const mods = required(call, 'mods', 'state.sls');
   const disabled = disabledMessages(ctx, Array.isArray(mods) ? mods.map(String) : [String(mods)]);
   if (disabled.length > 0) return { errors: disabled, retcode: 1 };
-  return withView(call, async view => {
-    const tree = await loadMods(view, mods);
-    const exclude = excludeOf(view);
-    const options = { ...compileOptions(ctx), ...(exclude.length > 0 ? { exclude } : {}) };
-    const compiled = compile(tree, options);
-    if (compiled.errors.length === 0 && compiled.chunks.length === 0)
-      ctx.log('error', 'state', noStatesIn(tree).message);
-    return runCompiled(view, compiled);
-  });
+  return withView(call, async view => runCompiled(view, await compileMods(view, mods)));
+};
+
+/** Compiles the SLS that a call names. */
+export const compileMods = async (view: StateCallView, mods: Data): Promise<Compiled> => {
+  const tree = await loadMods(view, mods);
+  const exclude = excludeOf(view);
+  const options = { ...compileOptions(view.ctx), ...(exclude.length > 0 ? { exclude } : {}) };
+  const compiled = compile(tree, options);
+  if (compiled.errors.length === 0 && compiled.chunks.length === 0)
+    view.ctx.log('error', 'state', noStatesIn(tree).message);
+  return compiled;
 };
 
 /** Names the SLS that have no states: a run of nothing fails, and Salt does not say why. */

@@ -9,6 +9,7 @@ import { jinja } from './functions/jinja.ts';
 import { logFunctions } from './functions/log.ts';
 import { match } from './functions/match.ts';
 import { mine } from './functions/mine.ts';
+import { orch } from './functions/orch.ts';
 import { pillar } from './functions/pillar.ts';
 import { saltVersion } from './functions/salt-version.ts';
 import { saltutil } from './functions/saltutil.ts';
@@ -28,6 +29,7 @@ const modules: Readonly<Record<string, WrapperModule>> = {
   log: logFunctions,
   match,
   mine,
+  orch,
   pillar,
   salt_version: saltVersion,
   saltutil,

@@ -35,6 +35,7 @@ test('hosts may call these functions only as a compiled state calls them', () =>
   expect(rightOf('stated').split(' ')).toEqual([
     ...'log.critical log.debug log.error log.exception log.info log.warning'.split(' '),
     ...'match.compound match.glob match.grain match.ipcidr match.list match.pillar'.split(' '),
+    'orch.result',
     ...'saltutil.clear_cache saltutil.clear_job_cache saltutil.list_extmods'.split(' '),
     ...'saltutil.refresh_beacons saltutil.refresh_grains saltutil.refresh_matchers'.split(' '),
     ...'saltutil.refresh_modules saltutil.sync_all saltutil.sync_beacons'.split(' '),

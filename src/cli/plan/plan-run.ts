@@ -8,6 +8,7 @@ import { checkRecipients, writePlan } from '../../plan/file.ts';
 import type { Plan, PlannedCall } from '../../plan/plan.ts';
 import { showPlace, TsaltError } from '../../protocol/error.ts';
 import type { RunEvent } from '../../protocol/event.ts';
+import { isOrchestrated } from '../../request/call.ts';
 import type { Given } from '../../request/given.ts';
 import { unusedPillar } from '../../validate/lint/unused-pillar.ts';
 import { rerunCommands } from '../rerun-command.ts';
@@ -37,6 +38,10 @@ export type PlanRun = {
 export const planRun = async (given: Given): Promise<PlanRun> => {
   const { options } = given;
   const fun = (options.local === true ? given.words[0] : given.words[1]) ?? '';
+  if (isOrchestrated(given))
+    throw new TsaltError('usage-value', 'Plans do not hold orchestrations.', {
+      hint: 'test=True predicts what the steps would change.',
+    });
   if (!planFunctions.has(fun))
     throw new TsaltError('usage-value', `No plan can be made of ${fun}: it runs no states.`, {
       hint: `Plans are made of ${[...planFunctions].join(', ')}.`,

@@ -1,7 +1,18 @@
-import type { Request } from '../../config/request.ts';
+import type { Request, StepResults } from '../../config/request.ts';
+import type { Ranges } from '../../data/taint.ts';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import type { Artifact } from '../../protocol/artifact.ts';
 import type { RunEvent } from '../../protocol/event.ts';
+import type { LowChunk } from '../../protocol/low.ts';
+import type {
+  EventsSeen,
+  EventWait,
+  NestedOrchestration,
+  OrchestrationStep,
+  StepReturns,
+} from '../../protocol/orchestration.ts';
+import type { Plain } from '../../protocol/plain.ts';
+import type { StateResults } from '../../protocol/result.ts';
 import type { NodeSource } from '../../transport/node-source.ts';
 import type { OwnModules } from './own-modules.ts';
 
@@ -15,4 +26,27 @@ export type Shared = {
   readonly pillarRoots: FileRoots;
   readonly emit: (event: RunEvent) => void;
   readonly nodeSource: NodeSource;
+  /** The run is an orchestration: what its steps are carried out by. */
+  readonly conductor?: Conductor;
 };
+
+/** Carries out the steps of an orchestration. */
+export type Conductor = StepResults & {
+  /** Runs a step on its hosts. `taintOf` finds what hosts have sent among its arguments. */
+  readonly run: (step: OrchestrationStep, taintOf: TaintOf) => Promise<StepReturns>;
+  readonly wait: (wait: EventWait) => Promise<EventsSeen>;
+  readonly nested: (
+    nested: NestedOrchestration,
+    taintOf: TaintOf,
+  ) => Promise<{ readonly success: boolean; readonly value: Plain }>;
+  /**
+   * Resolves the targets of all steps and compiles their states, as far as that is possible now.
+   *
+   * @returns what is wrong, a text per fault
+   */
+  readonly prepare: (chunks: readonly LowChunk[], isTest: boolean) => Promise<readonly string[]>;
+  /** The results of steps that the orchestration to resume has finished. */
+  readonly finished: (chunks: readonly LowChunk[]) => StateResults;
+};
+
+export type TaintOf = (text: string) => Ranges | undefined;

@@ -20,13 +20,15 @@ import { reportUnwritableCaches } from '../../trust/spare-cache.ts';
 import { controlFunctions } from '../../wrapper/table.ts';
 import { type OwnModules, ownModules } from '../facts/own-modules.ts';
 import type { Shared } from '../facts/shared.ts';
-import type { KeptRuntimes } from '../host/kept-runtimes.ts';
+import { KeptRuntimes } from '../host/kept-runtimes.ts';
 import { transportOptions } from '../host/transport-options.ts';
 import { checkCall, checkTestMode } from '../prepare/check-call.ts';
 import { runInBatches } from './batches.ts';
 import { boundGarbage } from './bound-garbage.ts';
 import { type FleetParts, type HostRunner, HostRuns } from './host-runs.ts';
 import { noTarget } from './no-target.ts';
+import { closeUnless, isOrchestration, Orchestration, ownRequest } from './orchestration.ts';
+import { noRecord, openRecord } from './orchestration-record.ts';
 import { pickTargets, unknownNames } from './targets.ts';
 import { workerCount } from './worker-count.ts';
 
@@ -48,7 +50,53 @@ export const runFleet = async (
   const ended = reportUnwritableCaches(request.config.cachedir, message =>
     emit({ type: 'log', level: 'warning', module: 'cache', message }),
   );
-  await conduct(request, emit, signal, open, kept).finally(ended);
+  const work = isOrchestration(request)
+    ? orchestrate(request, emit, signal, open, kept)
+    : conduct(request, emit, signal, open, kept);
+  await work.finally(ended);
+};
+
+/** Runs an orchestration on this machine; its steps share connections and runtimes of their hosts. */
+const orchestrate = async (
+  request: Request,
+  emit: (event: RunEvent) => void,
+  signal: AbortSignal,
+  open: typeof openTransport,
+  given: KeptRuntimes | undefined,
+): Promise<void> => {
+  const kept = given ?? new KeptRuntimes();
+  const own = ownRequest(request);
+  const { config, options } = request;
+  const isTest =
+    options.test === true || request.steps?.isTest === true || request.kwargs.get('test') === true;
+  const warn = (message: string): void =>
+    emit({ type: 'log', level: 'warning', module: 'orchestrate', message });
+  const record =
+    isTest || request.steps !== undefined
+      ? noRecord
+      : openRecord(config.cachedir, options.jid, options.resume, warn);
+  const orchestration = new Orchestration({
+    request,
+    emit,
+    signal,
+    isTest,
+    record,
+    modules: async () => (await shareRequest(request, emit).artifact()).modules,
+    runHosts: (step, follow) => runFleet(step, follow, signal, open, kept),
+  });
+  let isWell = false;
+  const follow = (event: RunEvent): void => {
+    if (event.type === 'state') orchestration.ended(event.tag, event.result);
+    if (event.type === 'host') isWell = event.result.retcode === 0 && !event.result.failure;
+    emit(event);
+  };
+  try {
+    await conduct(own, follow, signal, open, kept, orchestration);
+  } finally {
+    if (record.close(isWell))
+      warn(`The steps that finished are kept: --resume ${options.jid} runs the others.`);
+    closeUnless(given, kept);
+  }
 };
 
 const conduct = async (
@@ -57,12 +105,13 @@ const conduct = async (
   signal: AbortSignal,
   open: typeof openTransport,
   kept: KeptRuntimes | undefined,
+  conductor?: Orchestration,
 ): Promise<void> => {
   tryRegExpsBy(boundedTest);
   const targets = pickTargets(request);
   const { hosts, undecided } = targets;
   if (hosts.length === 0) throw noTarget(request);
-  const shared = shareRequest(request, emit);
+  const shared = { ...shareRequest(request, emit), ...(conductor ? { conductor } : {}) };
   for (const message of optionsWithoutEffect(request.config))
     emit({ type: 'log', level: 'warning', module: 'config', message });
   for (const message of minesWithoutEffect(hosts))

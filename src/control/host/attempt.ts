@@ -15,6 +15,7 @@ import { fileHandlers } from '../serve/file-requests.ts';
 import { HostCalls } from '../serve/host-calls.ts';
 import { HostFunctions } from '../serve/host-functions.ts';
 import { HostTemplates } from '../serve/host-templates.ts';
+import { orchestrationHandlers } from '../serve/orchestration-requests.ts';
 import { pushHandler } from '../serve/pushed-files.ts';
 import { RenderRefs } from '../serve/render-refs.ts';
 import { readGrains } from '../serve/request-params.ts';
@@ -52,6 +53,8 @@ export class HostAttempt {
     this.#refuse = refuse;
     this.#work = new HostWork(host.id);
     this.facts = new HostFacts(shared, host);
+    for (const { text, ranges } of shared.request.steps?.tainted ?? [])
+      this.facts.taint.learn(text, ranges);
     this.#refs = new FileRefs(text => this.facts.taintOf(text));
     const { config, kwargs } = shared.request;
     this.#renders = new RenderRefs(text => this.facts.taintOf(text));
@@ -144,6 +147,7 @@ export class HostAttempt {
         return null;
       },
       'control.call': this.#functions.request,
+      ...orchestrationHandlers(this.facts),
     };
   }
 }

@@ -3,7 +3,7 @@ import { openRuntime } from '../../transport/bootstrap.ts';
 import type { Link } from '../../transport/runtime-link.ts';
 import type { Connection } from '../../transport/transport.ts';
 import { hostLimits } from '../serve/host-limits.ts';
-import { readFinished, readLine, readOutput, readStarted } from '../serve/said-events.ts';
+import { readFinished, readLine, readOutput, readSent, readStarted } from '../serve/said-events.ts';
 import type { EarlyCall } from './early-call.ts';
 import { askSudo, type HostRun, phase } from './host-run.ts';
 import type { RuntimeSlot, Served } from './kept-runtimes.ts';
@@ -92,6 +92,7 @@ export const connectRuntime = async (
         const piece = slot.served?.attempt().states.shown(readOutput(said));
         if (piece) emit({ type: 'output', host: host.id, ...piece });
       },
+      event: (said: unknown) => emit({ type: 'event', host: host.id, ...readSent(said) }),
       log: (said: unknown) => emit({ type: 'log', host: host.id, ...faults.line(readLine(said)) }),
     },
     onPhase: (name: Phase, detail?: string) => phase(run, name, detail),

@@ -124,6 +124,8 @@ export class HostStates {
     const { facts, pillar, ready } = this.#parts;
     const { host, shared } = facts;
     pillar.use(settings.pillar, settings.pillarSettings);
+    for (const [tag, result] of Object.entries(settings.finished ?? {}))
+      setOwn(this.results, tag, result);
     const guard = this.#guard(chunks, settings);
     const params = { ...(await this.#params(chunks, settings)), ...(guard && { guard }) };
     await ready();
@@ -252,6 +254,7 @@ export class HostStates {
       opts,
       queue: settings.queue ?? queueOf(facts),
       concurrent: settings.concurrent ?? false,
+      ...(settings.finished ? { results: settings.finished } : {}),
       prefetch: fetched,
       ...(await calls.pillarForModules()),
     };

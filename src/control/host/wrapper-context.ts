@@ -1,4 +1,4 @@
-import { type Dict, toDict, toPlain } from '../../data/values/value.ts';
+import { type Dict, toData, toDict, toPlain } from '../../data/values/value.ts';
 import { FileRoots, statesAmong } from '../../fileserver/file-roots.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
@@ -6,7 +6,7 @@ import { render, renderValue } from '../../render/render.ts';
 import { taintAll } from '../../render/taint/format-check.ts';
 import { selectFault } from '../../render/taint/select-fault.ts';
 import type { RenderContext } from '../../render/types.ts';
-import type { FileListing, WrapperContext } from '../../wrapper/context.ts';
+import type { FileListing, OrchestrationView, WrapperContext } from '../../wrapper/context.ts';
 import type { HostFacts } from '../facts/host-facts.ts';
 import { renderSettings, slsLoader } from '../facts/sls-loader.ts';
 import type { HostPillar } from '../pillar/host-pillar.ts';
@@ -63,9 +63,33 @@ export const runContext = (parts: ContextParts): WrapperContext => {
     available: calls.available,
     run: states.run,
     predict: states.runAside,
+    orchestration: orchestrationOf(facts),
     modules: facts.modules,
     log: (level, module, message) => emit({ type: 'log', host: host.id, level, module, message }),
     test: facts.opts.test,
+  };
+};
+
+/** The returns of steps, tainted by the hosts that sent them. */
+const orchestrationOf = ({ shared, host, taint }: HostFacts): OrchestrationView | undefined => {
+  const { conductor, request } = shared;
+  const steps = conductor ?? request.steps;
+  if (!steps) return undefined;
+  return {
+    isTest: steps.isTest,
+    returns: id => {
+      const returns = steps.of(id);
+      if (!returns) {
+        steps.missed(host.id, id);
+        return undefined;
+      }
+      for (const [from, { ret }] of Object.entries(returns))
+        taint.hear(ret, `result of '${id}' on ${from}`);
+      return new Map(Object.entries(returns).map(([from, { ret }]) => [from, toData(ret)]));
+    },
+    ...(conductor
+      ? { conducts: { prepare: conductor.prepare, finished: conductor.finished } }
+      : {}),
   };
 };
 

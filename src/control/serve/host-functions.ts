@@ -3,6 +3,7 @@ import { type Data, type Dict, isDict, toData, toDict, toPlain } from '../../dat
 import { TsaltError } from '../../protocol/error.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
+import { parseSlotCall, slotMark } from '../../protocol/slot-call.ts';
 import { unpack } from '../../render/confined/wire.ts';
 import { readable } from '../../transport/faults.ts';
 import type { WrapperContext } from '../../wrapper/context.ts';
@@ -50,9 +51,19 @@ export class HostFunctions {
       this.#state('match.compound', Object.values(opts.global_state_conditions));
     for (const chunk of chunks) {
       if (chunk.state === 'file' && chunk.fun === 'serialize') this.#serializes = true;
+      this.#addSlots(chunk);
       const names = calledBy(chunk);
       if (chunk.reload_pillar || names.some(name => refreshes.has(name))) this.#refreshesLeft += 1;
       for (const name of names) this.#state(name, chunk);
+    }
+  }
+
+  /** Slots call functions, too, unless a host has sent the slot. */
+  #addSlots(chunk: LowChunk): void {
+    for (const text of textsIn(chunk)) {
+      if (!text.startsWith(slotMark) || this.#taintOf(text)) continue;
+      const call = parseSlotCall(text.slice(slotMark.length).replace(/^[^:]*:/, ''));
+      if (call) this.#state(call.fun, [...call.args, call.kwargs]);
     }
   }
 

@@ -12,6 +12,7 @@ const most: Readonly<Record<string, number>> = {
   'control.grains': 32 * megabyte,
   'state-start': 32 * megabyte,
   state: 256 * megabyte,
+  event: 8 * megabyte,
 };
 const mostLog = 64 * megabyte;
 

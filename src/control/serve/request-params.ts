@@ -58,6 +58,45 @@ export const readCall = (said: unknown): ControlMethods['control.call'] => {
   throw wrongParams('control.call');
 };
 
+/** Reads what the control node's runtime sent with `orchestrate.run`. @throws TsaltError `wire-params` */
+export const readStep = (said: unknown): ControlMethods['orchestrate.run'] => {
+  if (
+    isPlainDict(said) &&
+    [said.tag, said.id, said.tgt_type, said.fun].every(isText) &&
+    (isText(said.tgt) || (Array.isArray(said.tgt) && said.tgt.every(isText))) &&
+    Array.isArray(said.arg) &&
+    isPlainDict(said.kwarg) &&
+    isOptionalText(said.batch) &&
+    [said.subset, said.timeout].every(isOptionalCount) &&
+    ['boolean', 'undefined'].includes(typeof said.failhard)
+  )
+    return said as unknown as ControlMethods['orchestrate.run'];
+  throw wrongParams('orchestrate.run');
+};
+
+/** Reads what the control node's runtime sent with `orchestrate.wait`. @throws TsaltError `wire-params` */
+export const readWait = (said: unknown): ControlMethods['orchestrate.wait'] => {
+  if (
+    isPlainDict(said) &&
+    [said.tag, said.event_id].every(isText) &&
+    Array.isArray(said.ids) &&
+    typeof said.timeout === 'number' &&
+    said.timeout >= 0
+  )
+    return said as unknown as ControlMethods['orchestrate.wait'];
+  throw wrongParams('orchestrate.wait');
+};
+
+/** Reads what the control node's runtime sent with `orchestrate.nested`. @throws TsaltError `wire-params` */
+export const readNested = (said: unknown): ControlMethods['orchestrate.nested'] => {
+  if (isPlainDict(said) && [said.tag, said.fun].every(isText) && isPlainDict(said.kwarg))
+    return said as unknown as ControlMethods['orchestrate.nested'];
+  throw wrongParams('orchestrate.nested');
+};
+
+const isOptionalCount = (value: unknown): boolean =>
+  value === undefined || (typeof value === 'number' && value >= 0);
+
 /** Reads what a host sent with `file.push`; its values are not checked. @throws TsaltError `wire-params` */
 export const readPush = (said: unknown): ControlMethods['file.push'] => {
   if (isPlainDict(said)) return said as unknown as ControlMethods['file.push'];

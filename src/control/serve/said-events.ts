@@ -2,6 +2,7 @@ import type { TsaltError } from '../../protocol/error.ts';
 import type {
   CallResult,
   LogLine,
+  ModuleEvent,
   OutputPiece,
   RunResult,
   StateFinished,
@@ -77,6 +78,13 @@ export const readOutput = (said: unknown): OutputPiece => {
     return { tag, stream, text, ...(dropped === undefined ? {} : { dropped }) };
   }
   throw misshapen('event "output"');
+};
+
+/** @throws TsaltError `wire-protocol` for what is not an event that a module sends */
+export const readSent = (said: unknown): ModuleEvent => {
+  if (isPlainDict(said) && areTexts(said.tag) && said.data !== undefined)
+    return { tag: said.tag as string, data: said.data };
+  throw misshapen('event "event"');
 };
 
 const levels = new Set<unknown>(['trace', 'debug', 'info', 'warning', 'error', 'critical']);

@@ -52,6 +52,7 @@ const errorFields = (error: unknown): object => {
 };
 
 const withoutSecrets = (event: RunEvent): RunEvent => {
+  if (event.type === 'step') return { ...event, event: withoutSecrets(event.event) };
   if (event.type === 'state' && event.result.no_log === true)
     return { ...event, result: hide(event.result) };
   if (event.type !== 'host') return event;

@@ -35,7 +35,7 @@ export const runChunks = async (
   host: EngineHost,
   chunks: readonly LowChunk[],
 ): Promise<ChunkOutcome> => {
-  const results: StateResults = { ...host.resume?.results };
+  const results: StateResults = { ...finishedBefore(host) };
   const run: RunState = {
     host,
     pre: new Map(),
@@ -55,15 +55,18 @@ export const runChunks = async (
   }
 };
 
+const finishedBefore = ({ resume, finished }: EngineHost): StateResults =>
+  resume?.results ?? finished ?? {};
+
 const nextNumber = (results: StateResults): number => {
   let next = 0;
   for (const { __run_num__ } of Object.values(results)) next = Math.max(next, __run_num__ + 1);
   return next;
 };
 
-/** Results of this pass from before the host was restarted. */
+/** Results of this pass from before the host was restarted, or the run was taken up again. */
 const resultsBefore = ({ host }: RunState, chunks: readonly LowChunk[]): StateResults => {
-  const before = host.resume?.results ?? {};
+  const before = finishedBefore(host);
   const tags = new Set(chunks.map(lowTag));
   return Object.fromEntries(Object.entries(before).filter(([tag]) => tags.has(tag)));
 };

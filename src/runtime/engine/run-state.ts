@@ -35,6 +35,8 @@ export type EngineHost = {
   readonly pending: PendingReactions;
   /** The run goes on after a restart of the host. */
   readonly resume?: Resume;
+  /** Results of states that an earlier run has finished. */
+  readonly finished?: StateResults;
 };
 
 export type HostStateView = {

@@ -1,9 +1,8 @@
 import { withShellOfStates } from '../../modules/salt/shell-default.ts';
 import { isPlainDict, type Plain, type PlainDict, setOwn } from '../../protocol/plain.ts';
+import { parseSlotCall, slotMark } from '../../protocol/slot-call.ts';
 import type { EngineHost } from './run-state.ts';
 import { traversePlain } from './traverse.ts';
-
-const slotMark = '__slot__:';
 
 /**
  * Arguments with their slots filled: `__slot__:salt:test.arg(x, key=y).path ~ /tail` calls
@@ -53,7 +52,7 @@ const evaluate = async (host: EngineHost, slot: string): Promise<unknown> => {
   };
   if (rest.length === 0) return malformed('it has no function');
   if (kind !== 'salt') return malformed('a slot starts with "__slot__:salt:"');
-  const call = parseCall(text);
+  const call = parseSlotCall(text);
   if (!call) return malformed("a slot holds a call: test.arg('arg', kw='kwarg')");
   if (!host.hasFunction(call.fun)) return malformed(`'${call.fun}' is not available.`);
   const kwargs = withShellOfStates(call.fun, call.args, call.kwargs, host.opts);
@@ -68,81 +67,3 @@ const evaluate = async (host: EngineHost, slot: string): Promise<unknown> => {
 
 const pick = (answer: unknown, path: string): unknown =>
   path.startsWith('.') ? traversePlain(answer, path.slice(1).trim(), '.') : answer;
-
-type ParsedCall = {
-  readonly fun: string;
-  readonly args: readonly string[];
-  readonly kwargs: PlainDict;
-  /** The text after the closing parenthesis. */
-  readonly rest: string;
-};
-
-/**
- * Takes `module.function(arg, 'quoted, arg', key=value)` apart. All values stay text, quotes
- * are removed, spaces outside of quotes do not count, as in Salt.
- */
-const parseCall = (text: string): ParsedCall | undefined => {
-  const open = text.indexOf('(');
-  const fun = text.slice(0, open).replace(/\s/g, '');
-  if (open < 0 || fun === '') return undefined;
-  const args: string[] = [];
-  const kwargs: PlainDict = {};
-  const brackets: string[] = [];
-  let word = '';
-  let begun = false;
-  let key: string | undefined;
-  const finish = (): void => {
-    if (key !== undefined) setOwn(kwargs, key, word);
-    else if (begun) args.push(word);
-    word = '';
-    begun = false;
-    key = undefined;
-  };
-  for (let at = open + 1; at < text.length; at++) {
-    const char = text[at] ?? '';
-    if (char === '"' || char === "'") {
-      const quoted = readQuoted(text, at);
-      if (!quoted) return undefined;
-      word += quoted.value;
-      begun = true;
-      at = quoted.end;
-    } else if (/\s/.test(char)) continue;
-    else if (closers[char] !== undefined) {
-      brackets.push(closers[char]);
-      word += char;
-      begun = true;
-    } else if (brackets.length > 0 && char === brackets.at(-1)) {
-      brackets.pop();
-      word += char;
-    } else if (brackets.length === 0 && char === ',') finish();
-    else if (brackets.length === 0 && char === ')') {
-      finish();
-      return { fun, args, kwargs, rest: text.slice(at + 1) };
-    } else if (brackets.length === 0 && char === '=' && key === undefined && begun) {
-      key = word;
-      word = '';
-    } else if (']})'.includes(char)) return undefined;
-    else {
-      word += char;
-      begun = true;
-    }
-  }
-  return undefined;
-};
-
-const closers: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
-
-const readQuoted = (text: string, start: number): { value: string; end: number } | undefined => {
-  const quote = text[start];
-  let value = '';
-  for (let at = start + 1; at < text.length; at++) {
-    const char = text[at] ?? '';
-    if (char === quote) return { value, end: at };
-    const next = text[at + 1];
-    if (char === '\\' && (next === quote || next === '\\')) {
-      value += next;
-      at++;
-    } else value += char;
-  }
-  return undefined;
-};

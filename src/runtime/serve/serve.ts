@@ -58,6 +58,7 @@ export const serve = (options: ServeOptions): void => {
       },
       state: payload => outbox.send('state', payload),
       output: payload => outbox.send('output', payload),
+      event: payload => outbox.send('event', payload),
       log: outbox.log,
     },
   });

@@ -39,6 +39,7 @@ export class HostModules {
       context: {},
       env: opts.saltenv,
       log: emit.log,
+      event: emit.event,
       provider: registry.provider,
       control: { request },
     };

@@ -1,5 +1,5 @@
 import type { ModuleContext } from '../../modules/api.ts';
-import type { OutputPiece, StateFinished, StateStarted } from '../../protocol/job.ts';
+import type { ModuleEvent, OutputPiece, StateFinished, StateStarted } from '../../protocol/job.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
 import type { Registry } from '../registry-types.ts';
 
@@ -22,6 +22,7 @@ export type SessionHost = {
     readonly stateStart: (payload: StateStarted) => void;
     readonly state: (payload: StateFinished) => void;
     readonly output: (payload: OutputPiece) => void;
+    readonly event: (payload: ModuleEvent) => void;
     readonly log: ModuleContext['log'];
   };
 };

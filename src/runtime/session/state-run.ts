@@ -86,7 +86,7 @@ class StateRun {
   }
 
   engineHost(pending: EngineHost['pending']): EngineHost {
-    const { opts, resume } = this.#params;
+    const { opts, resume, results } = this.#params;
     const { host, modules, isStopping } = this.#parts;
     return {
       registry: host.registry,
@@ -104,6 +104,7 @@ class StateRun {
       refresh: this.#refresh,
       stopping: isStopping,
       ...(resume ? { resume } : {}),
+      ...(results ? { finished: results } : {}),
       pending,
     };
   }

@@ -7,6 +7,7 @@ import {
   type WrapperParam,
 } from '../define.ts';
 import { graphOfHighstate, graphOfSls } from '../graph/state-graph.ts';
+import { orchestrate } from '../orchestrate.ts';
 import type { Outcome } from '../outcome.ts';
 import { high, template, templateStr } from '../state-given.ts';
 import { apply, runHighstate, sls, slsId, test, top } from '../state-run.ts';
@@ -33,12 +34,20 @@ const define = (
   takes: Pick<WrapperFunction, 'keywords' | 'anyKeyword'> = { keywords: stateKeywords },
 ): WrapperFunction => ({ doc, params, ...takes, work });
 
+const orchestrateParams = [
+  'mods',
+  optional('saltenv'),
+  optional('test'),
+  optional('exclude'),
+  optional('pillar'),
+  optional('pillarenv'),
+];
+
 const flags = [optional('test'), optional('queue')];
 const mods: WrapperParam = 'mods';
 
 /** Functions of Salt's that need a master or a minion's daemon, and what is done instead. */
 const elsewhere: Readonly<Record<string, string>> = {
-  orchestrate: 'name the hosts and states on the command line, in the order they are to run',
   get_pauses: 'a run cannot be paused',
   pause: 'a run cannot be paused',
   resume: 'a run cannot be paused',
@@ -117,6 +126,12 @@ export const state: WrapperModule = {
       params: [],
       work: () => [],
     },
+    orchestrate: define(
+      'Runs an orchestration: SLS with steps on hosts, such as `salt.state`. On the control node: `tsalt-ssh --orch SLS`, or `tsalt-ssh @control state.orchestrate SLS`.',
+      orchestrateParams,
+      orchestrate,
+    ),
+    orch: define('Alias of `state.orchestrate`.', orchestrateParams, orchestrate),
     ...Object.fromEntries(
       Object.entries(elsewhere).map(([name, why]) => [name, refusedState(name, why)]),
     ),

@@ -1,10 +1,12 @@
 /**
- * Sends events to the control node. There is no event bus without a daemon, so events appear as
- * lines of the control node's log, with the host that sent them.
+ * Sends events to the control node. Without a daemon there is no event bus: the control node logs
+ * each event with its host, `--out ndjson` prints it, and `salt.wait_for_event` of an
+ * orchestration waits for it.
  */
 import {
   __grains__,
   __opts__,
+  getContext,
   getLogger,
   type Plain,
   type PlainDict,
@@ -76,6 +78,7 @@ type SendOptions = {
  */
 export const fire = (data: Plain, tag: string): boolean => {
   log.info(`${tag} ${JSON.stringify(data)}`);
+  getContext().event?.({ tag, data });
   return true;
 };
 
