@@ -82,6 +82,14 @@ export type Config = {
   /** Refuse state arguments that would be ignored. */
   readonly strict: boolean;
   readonly state_aggregate: boolean | readonly string[];
+  /** The functions that `mine.get` and `publish.publish` may ask all hosts for, with arguments. */
+  readonly mine_functions: PlainDict;
+  /** What `mine.get` does about a host that does not answer. */
+  readonly mine_missing: 'error' | 'cached' | 'skip';
+  /** The hosts that `mine.get` may ask: those of the run, or of the roster. */
+  readonly mine_reach: 'run' | 'roster';
+  /** Seconds for which answers of the mine are kept. */
+  readonly mine_ttl: number;
   readonly state_auto_order: boolean;
   readonly test: boolean;
   readonly providers: PlainDict;

@@ -58,6 +58,8 @@ export type Request = {
   /** Asks a question that is answered by yes or no; absent where nobody can answer. */
   readonly confirm?: (question: string) => Promise<boolean>;
   readonly options: FleetRunOptions;
+  /** Hosts have an empty pillar: the run answers a question of another host's pillar. */
+  readonly withoutPillar?: boolean;
   /** The orchestration that this run is a step of. */
   readonly steps?: StepResults;
   /** The plan to apply: its chunks are sent instead of those that states compile to. */

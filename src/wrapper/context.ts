@@ -61,6 +61,11 @@ export type WrapperContext = {
   readonly run: (chunks: readonly LowChunk[], settings: RunSettings) => Promise<RunOutcome>;
   /** Runs low chunks in test mode, beside the run: no event reports them. */
   readonly predict: (chunks: readonly LowChunk[], settings: RunSettings) => Promise<RunOutcome>;
+  /**
+   * Asks other hosts for a function of their `mine_functions`; what they answer is tainted. Absent
+   * where no host can be asked.
+   */
+  readonly askHosts: ((question: HostQuestion) => Promise<ReadonlyMap<string, Data>>) | undefined;
   /** The orchestration that the run is, or is a step of. */
   readonly orchestration: OrchestrationView | undefined;
   /** All modules of the artifact. */
@@ -68,6 +73,14 @@ export type WrapperContext = {
   readonly log: (level: LogLevel, module: string, message: string) => void;
   /** True in test mode by configuration or command line; a `test=` argument of the call wins. */
   readonly test: boolean;
+};
+
+/** A question to other hosts. */
+export type HostQuestion = {
+  readonly tgt: string | readonly string[];
+  readonly tgt_type: string;
+  readonly fun: string;
+  readonly args?: readonly Data[];
 };
 
 /** An orchestration as functions of the control node see it. */

@@ -11,6 +11,7 @@ import { match } from './functions/match.ts';
 import { mine } from './functions/mine.ts';
 import { orch } from './functions/orch.ts';
 import { pillar } from './functions/pillar.ts';
+import { publish } from './functions/publish.ts';
 import { saltVersion } from './functions/salt-version.ts';
 import { saltutil } from './functions/saltutil.ts';
 import { sdb } from './functions/sdb.ts';
@@ -31,6 +32,7 @@ const modules: Readonly<Record<string, WrapperModule>> = {
   mine,
   orch,
   pillar,
+  publish,
   salt_version: saltVersion,
   saltutil,
   sdb,

@@ -54,20 +54,10 @@ test('several outputs are refused before any connection', async () => {
   expect((await project.run('--out', 'json', '--out', 'json', 'web1', 'test.ping')).code).toBe(0);
 });
 
-test('a template that asks the mine is an error that says why and what to do', async () => {
+test('a template that asks hosts beside the run is an error that names them, the place, and what to do', async () => {
   const { code, stdout } = await project.run('web1', 'state.apply', 'asks');
   expect(code).not.toBe(0);
-  expect(stdout).toMatch(/no minion runs that could keep a mine/);
+  expect(stdout).toMatch(/hosts that are not part of this run: db1/);
   expect(stdout).toMatch(/asks\.sls:3/);
-});
-
-test('mine_functions in a roster are told to have no effect', async () => {
-  project.roster(
-    ['web1', 'db1']
-      .map(id => `${project.hosts[id]?.entry}  mine_functions: {test.ping: []}\n`)
-      .join(''),
-  );
-  const { stderr, code } = await project.run('*', 'test.ping');
-  expect(stderr).toMatch(/mine_functions of \w+ and 1 more has no effect/);
-  expect(code).toBe(0);
+  expect(stdout).toMatch(/mine_reach: roster/);
 });

@@ -106,7 +106,7 @@ test('what needs a master is there by name and says so, or is empty', async () =
   expect(await one.call('sys.returner_doc', ['x'])).toEqual({});
   expect(await one.call('sys.reload_modules', [])).toBe(true);
   expect(await one.call('state.clear_cache', [])).toEqual([]);
-  for (const name of ['state.pause', 'state.request', 'saltutil.mmodule', 'mine.send', 'mine.get'])
+  for (const name of ['state.pause', 'state.request', 'saltutil.mmodule', 'mine.send'])
     await expect(one.call(name, ['x'])).rejects.toThrow(`${name} is not supported: `);
 });
 

@@ -1,5 +1,6 @@
 import type { Request, StepResults } from '../../config/request.ts';
 import type { Ranges } from '../../data/taint.ts';
+import type { Data } from '../../data/values/value.ts';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import type { Artifact } from '../../protocol/artifact.ts';
 import type { RunEvent } from '../../protocol/event.ts';
@@ -26,8 +27,40 @@ export type Shared = {
   readonly pillarRoots: FileRoots;
   readonly emit: (event: RunEvent) => void;
   readonly nodeSource: NodeSource;
+  /** Data of other hosts; absent where no host can be asked. */
+  readonly mine?: Mine;
   /** The run is an orchestration: what its steps are carried out by. */
   readonly conductor?: Conductor;
+};
+
+/** A host whose runtime answers calls. */
+export type AnsweringHost = {
+  /** `isEarly`: without the host's pillar, which may be waiting for an answer itself. */
+  readonly call: (fun: string, args: readonly Data[], isEarly: boolean) => Promise<Data>;
+};
+
+/** Asks hosts for what their `mine_functions` allow: each function once per host and run. */
+export type Mine = {
+  /** A host of the run answers calls from now on. */
+  readonly greeted: (id: string, host: AnsweringHost) => void;
+  /** The run of a host is over. */
+  readonly left: (id: string, host: AnsweringHost) => void;
+  /** Returns the answers of the hosts that match, by id. @throws TsaltError `mine-…` */
+  readonly ask: (question: MineQuestion) => Promise<ReadonlyMap<string, Plain>>;
+};
+
+/** A function that hosts are asked for. */
+export type MineQuestion = {
+  readonly tgt: string | readonly string[];
+  readonly tgt_type: string;
+  /** The name in `mine_functions`. */
+  readonly fun: string;
+  /** Arguments in place of those in `mine_functions`. */
+  readonly args?: readonly Data[];
+  /** The host whose states want it. */
+  readonly asker: string;
+  /** The pillar of that host wants it: the hosts answer without theirs, so that none waits for itself. */
+  readonly isEarly: boolean;
 };
 
 /** Carries out the steps of an orchestration. */

@@ -7,7 +7,6 @@ import { brokenModules } from '../../data/signatures/module-docs.ts';
 import { FileRoots } from '../../fileserver/file-roots.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { RunEvent } from '../../protocol/event.ts';
-import type { Host } from '../../protocol/host.ts';
 import type { AppliedPlan } from '../../protocol/plan.ts';
 import { boundedTest } from '../../render/filters/python-regex.ts';
 import { tryRegExpsBy } from '../../targeting/python-regex.ts';
@@ -25,6 +24,7 @@ import { transportOptions } from '../host/transport-options.ts';
 import { checkCall, checkTestMode } from '../prepare/check-call.ts';
 import { runInBatches } from './batches.ts';
 import { boundGarbage } from './bound-garbage.ts';
+import { HostMine } from './host-mine.ts';
 import { type FleetParts, type HostRunner, HostRuns } from './host-runs.ts';
 import { noTarget } from './no-target.ts';
 import { closeUnless, isOrchestration, Orchestration, ownRequest } from './orchestration.ts';
@@ -114,8 +114,6 @@ const conduct = async (
   const shared = { ...shareRequest(request, emit), ...(conductor ? { conductor } : {}) };
   for (const message of optionsWithoutEffect(request.config))
     emit({ type: 'log', level: 'warning', module: 'config', message });
-  for (const message of minesWithoutEffect(hosts))
-    emit({ type: 'log', level: 'warning', module: 'roster', message });
   if (request.raw === undefined) await checkModules(request, shared);
   if (request.planned) await checkArtifact(request.planned, shared);
   for (const name of unknownNames(request))
@@ -148,10 +146,19 @@ const conduct = async (
 type Runs = { readonly runs: HostRunner; readonly close: () => Promise<void> };
 
 const runsHere = (parts: Omit<FleetParts, 'transport'>, open: typeof openTransport): Runs => {
-  const { shared, kept } = parts;
-  const transport = openOrKept(shared.request, shared.emit, open, kept);
+  const { shared: given, kept, targets, signal } = parts;
+  const { request, emit, conductor } = given;
+  const transport = openOrKept(request, emit, open, kept);
+  const mine = new HostMine({
+    request,
+    emit,
+    inRun: conductor ? request.hosts.filter(({ id }) => id !== request.target) : targets.hosts,
+    check: (host, question) => runs.check(host, question),
+  });
+  const shared = { ...given, mine };
+  const runs = new HostRuns({ shared, targets, signal, transport, ...(kept ? { kept } : {}) });
   return {
-    runs: new HostRuns({ ...parts, transport }),
+    runs,
     close: async () => {
       if (!kept) transport.close();
     },
@@ -167,14 +174,6 @@ const runsOfWorkers = async (
   const { WorkerRuns } = await import('./worker-runs.ts');
   const runs = new WorkerRuns(parts, count);
   return { runs, close: () => runs.close() };
-};
-
-/** Nobody fills a mine: whoever configures one is told. */
-const minesWithoutEffect = (hosts: readonly Host[]): string[] => {
-  const [first, ...others] = hosts.filter(({ minion_opts }) => 'mine_functions' in minion_opts);
-  if (!first) return [];
-  const who = others.length === 0 ? first.id : `${first.id} and ${others.length} more`;
-  return [`mine_functions of ${who} has no effect: no minion runs that could fill a mine.`];
 };
 
 /** What can be said before any connection: calls that cannot work, modules that are left out. */

@@ -1,3 +1,4 @@
+import type { Data } from '../../data/values/value.ts';
 import type { Artifact } from '../../protocol/artifact.ts';
 import type { TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
@@ -117,6 +118,12 @@ export class HostAttempt {
   /** The context of the run's own function. */
   context(): WrapperContext {
     return runContext(this);
+  }
+
+  /** Calls a function for another host's template: it is not the run itself. */
+  answer(fun: string, args: readonly Data[], isEarly: boolean): Promise<Data> {
+    const call = isEarly ? this.calls.callSeeing(new Map()) : this.calls.call;
+    return call(fun, args, new Map());
   }
 
   /** The run of this host is over. */

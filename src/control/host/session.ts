@@ -6,7 +6,7 @@ import { plainText } from '../../protocol/plain.ts';
 import { cancelled } from '../../transport/faults.ts';
 import type { Link } from '../../transport/runtime-link.ts';
 import type { Connection } from '../../transport/transport.ts';
-import type { Shared } from '../facts/shared.ts';
+import type { AnsweringHost, Shared } from '../facts/shared.ts';
 import { type AskSource, SourceAnswers } from '../pillar/source-answers.ts';
 import { HostAttempt } from './attempt.ts';
 import { type GuardLink, runGuarded } from './confirm-guard.ts';
@@ -43,6 +43,8 @@ export class HostSession {
   #early: EarlyCall | undefined;
   #speculation: Speculation | undefined;
   #speculated: Speculated | undefined;
+  /** Answers the questions of other hosts' templates. */
+  #answering: AnsweringHost | undefined;
   /** What the host asked for and may not have: it ended the run. */
   #refused: TsaltError | undefined;
   #greet: () => void = () => undefined;
@@ -114,6 +116,8 @@ export class HostSession {
     if (this.#speculated) this.#attempt = this.#speculated.attempt;
     else this.#attempt.greet(hello.grains, peer);
     this.#greet();
+    this.#answering = { call: (fun, args, isEarly) => this.#attempt.answer(fun, args, isEarly) };
+    this.#run.shared.mine?.greeted(this.#run.host.id, this.#answering);
     this.#run.gate?.connected();
   }
 
@@ -154,6 +158,7 @@ export class HostSession {
     if (!this.#speculated) this.#speculation?.discard();
     this.#attempt.close();
     const { host, kept } = this.#run;
+    if (this.#answering) this.#run.shared.mine?.left(host.id, this.#answering);
     if (kept && this.#slot && this.#isWell && !this.#refused) {
       this.#leave();
       kept.give(host.id, this.#slot);

@@ -18,7 +18,10 @@ import type { HostStates } from './host-states.ts';
 /** One host's parts, which functions of the control node work with. */
 export type ContextParts = {
   readonly facts: HostFacts;
-  readonly pillar: Pick<HostPillar, 'get' | 'compile' | 'refresh' | 'withSource'>;
+  readonly pillar: Pick<HostPillar, 'get' | 'compile' | 'refresh' | 'withSource'> & {
+    /** As far as it is compiled, for a file of the pillar itself. */
+    readonly seen?: Dict;
+  };
   readonly calls: HostCalls;
   readonly states: HostStates;
   readonly templates: HostTemplates;
@@ -29,6 +32,7 @@ export type ContextParts = {
  * Compiling it there would call the same functions, without end.
  */
 export const pillarSeen = ({ withSource }: HostPillar, seen: Dict): ContextParts['pillar'] => ({
+  seen,
   get: async () => seen,
   compile: async () => seen,
   refresh: async () => undefined,
@@ -59,14 +63,38 @@ export const runContext = (parts: ContextParts): WrapperContext => {
     readFile: async (path, saltenv = 'base') =>
       fileRoots.find(path, saltenv) ? fileRoots.read(path, saltenv) : undefined,
     ...rendering(parts),
-    call: calls.call,
+    call: pillar.seen ? calls.callSeeing(pillar.seen) : calls.call,
     available: calls.available,
     run: states.run,
     predict: states.runAside,
+    askHosts: askHosts(facts, pillar.seen !== undefined),
     orchestration: orchestrationOf(facts),
     modules: facts.modules,
     log: (level, module, message) => emit({ type: 'log', host: host.id, level, module, message }),
     test: facts.opts.test,
+  };
+};
+
+const askHosts = (
+  { shared, host, taint }: HostFacts,
+  isEarly: boolean,
+): WrapperContext['askHosts'] => {
+  const { mine } = shared;
+  if (!mine) return undefined;
+  return async question => {
+    const { tgt, tgt_type, fun } = question;
+    for (const text of [tgt, tgt_type, fun].flat()) {
+      const chosen = taint.of(text);
+      if (chosen)
+        throw selectFault(host.id, chosen, `the host or the function ${JSON.stringify(text)}`);
+    }
+    const answers = await mine.ask({ ...question, asker: host.id, isEarly });
+    return new Map(
+      [...answers].map(([id, answer]) => {
+        taint.hear(answer, `${fun} of ${id}`);
+        return [id, toData(answer)];
+      }),
+    );
   };
 };
 

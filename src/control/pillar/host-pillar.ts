@@ -91,7 +91,8 @@ export class HostPillar {
 
   #compile = async (settings: PillarSettings): Promise<Dict> => {
     const { host, grains, own, shared } = this.#facts;
-    const { config } = shared.request;
+    const { config, withoutPillar } = shared.request;
+    if (withoutPillar) return new Map();
     const pillar = settings.override ?? new Map();
     const { pillar: compiled, problems } = await compilePillar({
       // As in Salt, a pillar file sees no part of the pillar that is being made, nor what the
