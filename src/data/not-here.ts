@@ -12,7 +12,8 @@ const reasons = {
     key: 'hosts are known by their ssh keys; ssh.host_keys tells them',
     minion: `${noMaster}; the roster names the hosts`,
     out: 'what a function gives is formatted on the control node: --out=json, --out=yaml and others',
-    publish: `${noMaster}; name the hosts on the command line`,
+    publish:
+      'only a template asks other hosts; on the command line name the hosts and the function',
     ret: 'what hosts answer is kept by no returner; --out=json gives it to a program',
     saltcloud: 'salt-cloud is no part of tsalt-ssh',
     schedule: 'a schedule needs a minion that keeps running; cron.present and timers of systemd do',
@@ -20,7 +21,6 @@ const reasons = {
   state: {
     beacon: 'beacons need a minion that keeps running',
     cloud: 'salt-cloud is no part of tsalt-ssh',
-    salt: 'orchestration needs a master; name hosts and states on the command line, in the order they are to run',
     salt_proxy: 'proxy minions need a master',
     schedule: 'a schedule needs a minion that keeps running; cron.present and timers of systemd do',
   },
