@@ -45,6 +45,8 @@ export const fromJs = (value: unknown, above: readonly object[] = []): Data => {
     case 'bigint':
       return Number.isSafeInteger(Number(value)) ? Number(value) : value;
     case 'number':
+      // An integer of Python has no -0.
+      if (Object.is(value, -0)) return new Float(value);
       return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
         ? value
         : new Float(value);
