@@ -139,7 +139,7 @@ test('an answer of another host chooses neither a file nor the next host to ask'
   expect(path.stdout).not.toContain('"secret"');
   const choose = await project.run('lb1', 'state.apply', 'choose');
   expect(choose.code).not.toBe(0);
-  expect(choose.stdout).toContain('would choose the host or the function "at-web1"');
+  expect(choose.stdout).toContain('would choose the host "at-web1"');
 });
 
 test('hosts that ask each other all get an answer, whatever the graph and the places', async () => {

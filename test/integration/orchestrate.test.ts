@@ -59,6 +59,30 @@ there:
     - tgt: __slot__:salt:orch.result(where, db1)
     - require: [{salt: where}]
 `,
+  systemd: `named like a grain of this machine:
+  salt.state:
+    - tgt: db1
+    - sls: systemd
+`,
+  derived: `where:
+  salt.function:
+    - name: cmd.run
+    - tgt: db1
+    - arg: [echo 1]
+there:
+  salt.runner:
+    - name: state.orchestrate
+    - mods: orch.inner
+    - pillar:
+        number: __slot__:salt:orch.result(where, db1)
+    - require: [{salt: where}]
+`,
+  inner: `#!jinja|yaml
+there:
+  salt.function:
+    - name: test.ping
+    - tgt: web{{ pillar.number }}
+`,
   events: `ready:
   salt.wait_for_event:
     - name: 'myco/*/ready'
@@ -140,6 +164,7 @@ may this host work:
   cmd.run:
     - name: "test ! -e {{ grains.root }}/broken # {{ pillar.token }}"
 `,
+  'states/systemd.sls': 'fine:\n  test.nop\n',
   'states/mark.sls': `#!jinja|yaml
 echo x >> {{ grains.root }}/marks:
   cmd.run
@@ -244,6 +269,15 @@ test('data of a host do not choose the hosts of a step', async () => {
   expect(steps.there?.comment).toContain('"web1" comes from a host (result of \'where\' on db1)');
 });
 
+test('a name made of what a host sends is refused, one that equals a grain of this machine is not', async () => {
+  const derived = await orchestrate('orch.derived');
+  expect(derived.steps.there).toMatchObject({ result: false });
+  expect(JSON.stringify(derived.steps.there)).toContain(
+    "comes from a host (result of 'where' on db1)",
+  );
+  expect((await orchestrate('orch.systemd')).code).toBe(0);
+});
+
 test('a step waits for the events of hosts, for a time', async () => {
   const ready = await orchestrate('orch.events');
   expect(ready.code).toBe(0);
@@ -270,7 +304,10 @@ test('allow_fail, onfail, nested orchestrations and runners', async () => {
   expect(onfail.steps.work?.comment).toBe('Run failed on minions: db1');
   expect(onfail.steps.alarm?.changes.ret).toEqual({ web1: 'the database failed' });
   const side = await orchestrate('orch.side');
-  expect(side.steps.both).toMatchObject({ result: false, comment: 'Runner one failed.' });
+  expect(side.steps.both).toMatchObject({
+    result: false,
+    comment: 'Runner one failed.\none: ready: Timeout value reached.',
+  });
   expect(side.steps.old?.comment).toContain("The runner 'manage.up' needs a master");
 });
 

@@ -67,6 +67,8 @@ export type MineQuestion = {
 export type Conductor = StepResults & {
   /** Runs a step on its hosts. `taintOf` finds what hosts have sent among its arguments. */
   readonly run: (step: OrchestrationStep, taintOf: TaintOf) => Promise<StepReturns>;
+  /** Notes what a host returned and a template or a slot of the orchestration was given. */
+  readonly hear: (said: Plain, source: string) => void;
   readonly wait: (wait: EventWait) => Promise<EventsSeen>;
   readonly nested: (
     nested: NestedOrchestration,

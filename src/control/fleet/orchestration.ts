@@ -16,6 +16,7 @@ import type {
 } from '../../protocol/orchestration.ts';
 import { isPlainDict, type Plain, setOwn } from '../../protocol/plain.ts';
 import type { StateResult, StateResults } from '../../protocol/result.ts';
+import { TaintTable } from '../../render/taint/taint-table.ts';
 import type { Conductor, TaintOf } from '../facts/shared.ts';
 import type { KeptRuntimes } from '../host/kept-runtimes.ts';
 import { checkCall } from '../prepare/check-call.ts';
@@ -67,9 +68,11 @@ export class Orchestration implements Conductor {
   #events: SentHere[] = [];
   readonly #listeners = new Set<() => void>();
   readonly tainted = [];
+  readonly #heard: TaintTable;
 
   constructor(parts: OrchestrationParts) {
     this.#parts = parts;
+    this.#heard = new TaintTable(parts.request.target);
     for (const [id, returns] of parts.record.returns) this.#returns.set(id, returns);
   }
 
@@ -86,7 +89,23 @@ export class Orchestration implements Conductor {
     return this.#parts.isTest;
   }
 
-  run = async (step: OrchestrationStep, taintOf: TaintOf): Promise<StepReturns> => {
+  hear = (said: Plain, source: string): void => this.#heard.hear(said, source);
+
+  /**
+   * Finds what hosts of steps have sent. The grains of this machine are its own: an SLS may be named
+   * like one of them.
+   */
+  #ofSteps =
+    (known: TaintOf): TaintOf =>
+    text => {
+      const heard = this.#heard.of(text);
+      if (heard) return heard;
+      const made = known(text);
+      return made?.some(({ source }) => source.startsWith('result of ')) ? made : undefined;
+    };
+
+  run = async (step: OrchestrationStep, known: TaintOf): Promise<StepReturns> => {
+    const taintOf = this.#ofSteps(known);
     refuseTainted(step, taintOf);
     const missed = new Map<string, string>();
     const request = await this.#subset(this.#requestOf(step, missed, taintOf), step);
@@ -143,9 +162,10 @@ export class Orchestration implements Conductor {
 
   nested = async (
     { tag, fun, kwarg }: NestedOrchestration,
-    taintOf: TaintOf,
+    known: TaintOf,
   ): Promise<{ readonly success: boolean; readonly value: Plain }> => {
     const { request } = this.#parts;
+    const taintOf = this.#ofSteps(known);
     if (this.depth >= deepest)
       throw new TsaltError(
         'orchestrate-depth',

@@ -83,10 +83,10 @@ const askHosts = (
   if (!mine) return undefined;
   return async question => {
     const { tgt, tgt_type, fun } = question;
-    for (const text of [tgt, tgt_type, fun].flat()) {
+    // The function is one of a list that the user wrote.
+    for (const text of [tgt, tgt_type].flat()) {
       const chosen = taint.of(text);
-      if (chosen)
-        throw selectFault(host.id, chosen, `the host or the function ${JSON.stringify(text)}`);
+      if (chosen) throw selectFault(host.id, chosen, `the host ${JSON.stringify(text)}`);
     }
     const answers = await mine.ask({ ...question, asker: host.id, isEarly });
     return new Map(
@@ -111,8 +111,11 @@ const orchestrationOf = ({ shared, host, taint }: HostFacts): OrchestrationView 
         steps.missed(host.id, id);
         return undefined;
       }
-      for (const [from, { ret }] of Object.entries(returns))
-        taint.hear(ret, `result of '${id}' on ${from}`);
+      for (const [from, { ret }] of Object.entries(returns)) {
+        const source = `result of '${id}' on ${from}`;
+        taint.hear(ret, source);
+        conductor?.hear(ret, source);
+      }
       return new Map(Object.entries(returns).map(([from, { ret }]) => [from, toData(ret)]));
     },
     ...(conductor

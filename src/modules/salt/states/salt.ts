@@ -8,28 +8,27 @@
  */
 
 import { messageOf } from '../../../protocol/error.ts';
-import { lowTag } from '../../../protocol/low.ts';
 import type {
   EventsSeen,
   EventWait,
-  NestedOrchestration,
   OrchestrationStep,
   StepReturn,
   StepReturns,
 } from '../../../protocol/orchestration.ts';
-import { getOwn, isPlainDict, setOwn } from '../../../protocol/plain.ts';
+import { isPlainDict, setOwn } from '../../../protocol/plain.ts';
 import { failed, newReturn, would } from '../../_shared/states/returns.ts';
 import { plainStr } from '../../_shared/text/python-text.ts';
 import {
   __opts__,
   __salt__,
   currentLow,
-  getContext,
   type Plain,
   type PlainDict,
   type StateReturn,
   untyped,
 } from '../../api.ts';
+import { askControl, ownTag } from '../ask-control.ts';
+import { hasRunChanges, haveChanges, reasonsOf, refuseRunner, runNested } from '../nested-run.ts';
 
 export const __func_alias__ = { function_: 'function' };
 
@@ -184,7 +183,7 @@ const sortReturns = (
   for (const [host, answer] of Object.entries(returns)) {
     const isWell = answer.failed === undefined && areWell(answer.ret);
     if (!isWell && !mayFail.includes(host)) sorted.fails.push(host);
-    if (!isWell || hasChanges(answer.ret))
+    if (!isWell || haveChanges(answer.ret))
       setOwn(sorted.changes, host, answer.failed ?? answer.ret);
     else sorted.same.push(host);
   }
@@ -334,14 +333,14 @@ export const runner = async (
   { ...kwarg }: { [argument: string]: Plain | undefined } = {},
 ): Promise<StateReturn> => {
   refuseRunner(name);
-  if (__opts__.test && !isOrchestration(name))
-    return would(name, `Runner function '${name}' would be executed.`);
   const { success, value } = await runNested(name, kwarg);
   return {
     ...newReturn(name),
     changes: hasRunChanges(value) ? { return: value } : {},
     result: success && __opts__.test && hasRunChanges(value) ? null : success,
-    comment: `Runner function '${name}' ${success ? 'executed' : 'failed'}.`,
+    comment: success
+      ? `Runner function '${name}' executed.`
+      : [`Runner function '${name}' failed.`, ...reasonsOf(value)].join('\n'),
   };
 };
 
@@ -374,13 +373,16 @@ export const parallel_runners = async (name: string, runners: Plain): Promise<St
   const outputs = await Promise.all(
     calls.map(async ({ key, fun, kwarg }) => ({ key, ...(await runNested(fun, kwarg)) })),
   );
-  const fails = outputs.filter(({ success }) => !success).map(({ key }) => key);
+  const fails = outputs.filter(({ success }) => !success);
   const ret = Object.fromEntries(outputs.map(({ key, value }) => [key, value]));
   const isChanged = outputs.some(({ value }) => hasRunChanges(value));
   const comment =
     fails.length === 0
       ? 'All runner functions executed successfully.'
-      : `Runner${fails.length > 1 ? 's' : ''} ${fails.join(', ')} failed.`;
+      : [
+          `Runner${fails.length > 1 ? 's' : ''} ${fails.map(({ key }) => key).join(', ')} failed.`,
+          ...fails.flatMap(({ key, value }) => reasonsOf(value).map(why => `${key}: ${why}`)),
+        ].join('\n');
   return {
     ...newReturn(name),
     changes: isChanged ? { ret } : {},
@@ -397,44 +399,6 @@ export const parallel_runners = async (name: string, runners: Plain): Promise<St
 // biome-ignore lint/correctness/noEmptyPattern: the pattern says that any keyword is taken
 export const wheel = (name: string, {}: { [argument: string]: Plain } = {}): StateReturn =>
   failed(name, `salt.wheel is not supported: '${name}' manages a master, and there is none.`);
-
-const isOrchestration = (fun: string): boolean =>
-  ['state.orchestrate', 'state.orch', 'state.sls'].includes(fun);
-
-/** Replacements for the runners that formulas call most. */
-const instead: Readonly<Record<string, string>> = {
-  'http.query': 'http.wait_for_successful_query or http.query as a state of the orchestration',
-  'salt.cmd': 'salt.function, or module.run for a function of the control node',
-  'mine.get': "salt['mine.get'] in the template",
-  'jobs.active': 'tsalt-ssh runs',
-  'event.send': 'event.send as a state of the orchestration',
-  'test.sleep': 'test.sleep by module.run',
-  'saltutil.sync_all': 'nothing: modules travel with each run',
-};
-
-const refuseRunner = (fun: string): void => {
-  if (isOrchestration(fun)) return;
-  const use = getOwn(instead, fun);
-  throw new Error(
-    `The runner '${fun}' needs a master: only state.orchestrate runs here.${use === undefined ? '' : ` Use ${use}.`}`,
-  );
-};
-
-type NestedReturn = { success: boolean; value: Plain };
-
-const runNested = async (fun: string, given: PlainDict | object): Promise<NestedReturn> => {
-  const kwarg = Object.fromEntries(
-    Object.entries(given).filter(([, value]) => value !== undefined),
-  ) as PlainDict;
-  if (__opts__.test && kwarg.test === undefined) kwarg.test = true;
-  const nested: NestedOrchestration = { tag: ownTag(), fun, kwarg };
-  return askControl<NestedReturn>('orchestrate.nested', nested);
-};
-
-const hasRunChanges = (value: Plain): boolean =>
-  isPlainDict(value) &&
-  isPlainDict(value.data) &&
-  Object.values(value.data).some(run => hasChanges(run));
 
 const runStep = ({
   fun,
@@ -471,20 +435,6 @@ const runStep = ({
 const isGiven = <T>(value: T | null | undefined): value is T =>
   value !== undefined && value !== null;
 
-const ownTag = (): string => {
-  const low = currentLow();
-  return low === undefined ? '' : lowTag(low);
-};
-
-const askControl = async <T>(method: string, params: unknown): Promise<T> => {
-  const { control, opts } = getContext();
-  if (!control || opts.orchestrates !== true)
-    throw new Error(
-      'The states of `salt` are steps of an orchestration, which runs on the control node: tsalt-ssh --orch SLS',
-    );
-  return control.request<T>(method, params);
-};
-
 const namesOf = (given: Plain | undefined, warnings: string[]): readonly string[] => {
   if (given === undefined || given === null) return [];
   if (typeof given === 'string') return given.split(',').map(name => name.trim());
@@ -501,11 +451,4 @@ const areWell = (ret: Plain): boolean =>
     result =>
       !isPlainDict(result) ||
       (Object.hasOwn(result, 'result') ? result.result !== false : areWell(result)),
-  );
-
-const hasChanges = (ret: Plain): boolean =>
-  isPlainDict(ret) &&
-  Object.values(ret).some(
-    result =>
-      isPlainDict(result) && isPlainDict(result.changes) && Object.keys(result.changes).length > 0,
   );
