@@ -46,7 +46,11 @@ const dispatch = async (typed: Given, argv: readonly string[], env: Env): Promis
   const slip = named === undefined ? misspeltCommand(given) : undefined;
   if (slip !== undefined) throw slip;
   const { openGiven } = await import('./open-given.ts');
-  const opened = await openGiven(given, env);
+  const first = await openGiven(given, env);
+  const opened =
+    options.rerun === undefined
+      ? first
+      : { ...first, given: (await import('./records/rerun.ts')).rerunGiven(first) };
   if (options.hosts === true) return listHosts(opened);
   if (named !== undefined && 'run' in named.command) return named.command.run(named.words, opened);
   if (options.ask === true) return (await import('./plan/ask-plan.ts')).askAndApply(opened);

@@ -103,6 +103,16 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
     summary: 'show a run that was started with --detach; without JID, list them',
     run: async (words, opened) => (await import('./detach/attach.ts')).attachRun(words, opened),
   },
+  'runs show': {
+    usage: 'runs show [JID]',
+    summary: 'list the hosts of a run by what came of them; without JID, of the last one',
+    run: async (words, opened) => (await import('./records/list-runs.ts')).showRun(words, opened),
+  },
+  runs: {
+    usage: 'runs',
+    summary: 'list the runs of this project; --rerun repeats one on some of its hosts',
+    run: async (words, opened) => (await import('./records/list-runs.ts')).listRuns(words, opened),
+  },
   watch: {
     usage: 'watch <target> <function> …',
     summary: 'run it again whenever a file of the project changes',

@@ -49,6 +49,9 @@ const optionWords = (name: string, value: unknown): string[] =>
     ? [`--${name}`]
     : [value].flat().flatMap(one => (typeof one === 'string' ? [`--${name}=${one}`] : []));
 
+/** Whether an argument of a command line may have a secret as its value. */
+export const mayBeSecret = (word: string): boolean => secretName.test(word);
+
 const withoutSecret = (word: string): string => {
   const [name] = secretName.exec(word) ?? [];
   return name === undefined ? word : `${name}***`;

@@ -36,6 +36,10 @@ export const runCall = async (
   const { openOutput } = await import('./open-output.ts');
   const stop = new AbortController();
   const plan = making ?? (await planOut(given));
+  const recorder =
+    making || recorded || kept
+      ? undefined
+      : (await import('./records/record-run.ts')).recordRun(opened, make !== undefined);
   let jid: string | undefined;
   const output = recorded ?? (await openOutput({ given, config, jid: () => jid }));
   const { release, began } = onInterrupt(stop, kept !== undefined);
@@ -49,6 +53,7 @@ export const runCall = async (
     });
     jid = request.options.jid;
     plan?.begin(request);
+    recorder?.begin(request);
     if (given.options.verbose === true)
       process.stderr.write(`Executing job with jid ${request.options.jid}\n`);
     const { runFleet: run } = await import('../control/fleet/run.ts');
@@ -63,6 +68,7 @@ export const runCall = async (
       if (event.type === 'host' && event.result.failure === undefined) met.add(event.result.id);
       if (event.type === 'phase' && event.phase === 'hello') met.add(event.host);
       plan?.emit(event);
+      recorder?.emit(event);
       output.emit(event);
     };
     await run(request, emit, stop.signal, undefined, kept);
@@ -78,6 +84,8 @@ export const runCall = async (
   } finally {
     release();
   }
+  const again = await recorder?.end(stop.signal.aborted ? exitCode.interrupted : gravest(codes));
+  if (again !== undefined && process.stderr.isTTY) process.stderr.write(again);
   const code = !stop.signal.aborted
     ? gravest(codes)
     : kept === undefined

@@ -78,6 +78,10 @@ export const options = {
   'regen-thin': { ...flag(run, 'Build the bundle again', 't'), alias: ['t', 'thin', 'regen'] },
   'pre-flight': flag(run, "Run the roster's ssh_pre_flight script even where it has run"),
   orch: text(run, 'Run an orchestration: SLS with steps on hosts, on this machine'),
+  rerun: text(
+    run,
+    'Repeat a run on its failed, changed, unreachable or skipped hosts: CLASS[@JID]',
+  ),
   resume: text(run, 'Run the steps that an orchestration with this job id did not finish'),
   local: flag(run, 'Run on this machine, without SSH: the same as target @local'),
 

@@ -1,0 +1,85 @@
+import type { Request } from '../../config/request.ts';
+import { isOrchestration } from '../../control/fleet/orchestration.ts';
+import { type HostOutcome, hostOutcome } from '../../output/host-outcome.ts';
+import type { RunEvent } from '../../protocol/event.ts';
+import { isUnwritable } from '../../trust/spare-cache.ts';
+import type { Opened } from '../commands.ts';
+import { mayBeSecret, rerunCommands } from '../rerun-command.ts';
+import { writeRunRecord } from './run-record.ts';
+
+/** Follows a run for its record. */
+export type RunRecorder = {
+  readonly begin: (request: Request) => void;
+  readonly emit: (event: RunEvent) => void;
+  /** Writes the record. @returns the line that repeats what failed; undefined where nothing did */
+  readonly end: (exitCode: number) => Promise<string | undefined>;
+};
+
+/** @param isPlan the run applies a plan */
+export const recordRun = ({ given, config }: Opened, isPlan: boolean): RunRecorder => {
+  const began = new Date();
+  const hosts: Record<string, HostOutcome> = {};
+  let request: Request | undefined;
+  let fun = '';
+  const note = (id: string, outcome: HostOutcome): void => {
+    Object.defineProperty(hosts, id, {
+      value: outcome,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  };
+  return {
+    begin: made => {
+      request = made;
+    },
+    emit: event => {
+      if (event.type === 'start') {
+        fun = event.fun;
+        for (const id of event.hosts) note(id, 'skipped');
+      }
+      if (event.type === 'host') note(event.result.id, hostOutcome(event.result));
+    },
+    end: async exitCode => {
+      if (!request || Object.keys(hosts).length === 0) return undefined;
+      const { jid, test } = request.options;
+      const kind = isPlan ? 'plan' : isOrchestration(request) ? 'orchestration' : 'call';
+      const isWhole = !given.words.some(mayBeSecret);
+      try {
+        await writeRunRecord(config.cachedir, {
+          jid,
+          dir: config.dir,
+          began: began.toISOString(),
+          ended: new Date().toISOString(),
+          fun,
+          command: rerunCommands(given).whole,
+          ...(isWhole ? { call: { options: given.options, words: given.words } } : {}),
+          kind,
+          isTest: test === true || request.kwargs.get('test') === true,
+          exitCode,
+          hosts,
+        });
+      } catch (error) {
+        // A cache that cannot be written is reported once, by the run itself.
+        isUnwritable(config.cachedir, error);
+        return undefined;
+      }
+      return kind === 'call' ? repeating(hosts, jid) : undefined;
+    },
+  };
+};
+
+const repeating = (
+  hosts: Readonly<Record<string, HostOutcome>>,
+  jid: string,
+): string | undefined => {
+  const bad = (['failed', 'unreachable', 'skipped'] as const).filter(outcome =>
+    Object.values(hosts).includes(outcome),
+  );
+  const count = Object.values(hosts).filter(outcome =>
+    (bad as readonly HostOutcome[]).includes(outcome),
+  ).length;
+  if (count === 0 || Object.keys(hosts).length === 1) return undefined;
+  const whom = count === 1 ? '1 host' : `${count} hosts`;
+  return `To repeat it on the ${whom} that did not succeed: tsalt-ssh --rerun ${bad.join(',')}@${jid}\n`;
+};

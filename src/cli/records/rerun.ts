@@ -1,0 +1,80 @@
+import { nearest } from '../../data/nearest.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import type { Given } from '../../request/given.ts';
+import type { Opened } from '../commands.ts';
+import { targeting } from '../rerun-command.ts';
+import { type RunRecord, readRunRecord, runRecords } from './run-record.ts';
+
+const classes = ['failed', 'changed', 'unreachable', 'skipped'] as const;
+
+/**
+ * Makes of `--rerun CLASS[,CLASS][@JID]` the call of an earlier run on those of its hosts. With a
+ * target and a function on the command line these replace the recorded call.
+ *
+ * @throws TsaltError `usage-rerun`
+ */
+export const rerunGiven = ({ given, config }: Opened): Given => {
+  const [text = '', jid] = String(given.options.rerun).split('@');
+  const wanted = text.split(',').map(classOf);
+  const record = recordOf(config, jid);
+  if (record.kind === 'plan')
+    throw new TsaltError('usage-rerun', `The run ${record.jid} applied a plan.`, {
+      hint: 'A plan binds each host once. Make a new plan, or apply this one again: tsalt-ssh apply FILE',
+    });
+  if (record.kind === 'orchestration')
+    throw new TsaltError('usage-rerun', `The run ${record.jid} was an orchestration.`, {
+      hint: `--resume ${record.jid} runs the steps that did not finish.`,
+    });
+  const ids = Object.entries(record.hosts).flatMap(([id, outcome]) =>
+    (wanted as readonly string[]).includes(outcome) ? [id] : [],
+  );
+  if (ids.length === 0)
+    throw new TsaltError(
+      'usage-rerun',
+      `No host of the run ${record.jid} is ${wanted.join(' or ')}.`,
+      { hint: `tsalt-ssh runs show ${record.jid} lists its hosts.` },
+    );
+  const { rerun: _, ...options } = given.options;
+  if (given.words.length > 0) return onHosts({ ...given, options }, ids);
+  if (!record.call)
+    throw new TsaltError(
+      'usage-rerun',
+      `The arguments of the run ${record.jid} were not recorded: they may be secrets.`,
+      { hint: `Give the call again: ${record.command} --rerun ${String(given.options.rerun)}` },
+    );
+  // The new run has its own job id; whether it goes on without the terminal is decided by its own options.
+  const { jid: __, detach: ___, ...recorded } = record.call.options as Given['options'];
+  return onHosts({ ...given, options: { ...recorded, ...options }, words: record.call.words }, ids);
+};
+
+const classOf = (name: string): (typeof classes)[number] => {
+  const found = classes.find(one => one === name);
+  if (found) return found;
+  const meant = nearest(name, classes);
+  throw new TsaltError('usage-rerun', `--rerun takes ${classes.join(', ')}, not '${name}'.`, {
+    hint:
+      meant === undefined ? 'For example: tsalt-ssh --rerun failed' : `Did you mean '${meant}'?`,
+  });
+};
+
+const recordOf = ({ cachedir, dir }: Opened['config'], jid: string | undefined): RunRecord => {
+  const record = jid === undefined ? runRecords(cachedir, dir)[0] : readRunRecord(cachedir, jid);
+  if (record) return record;
+  throw new TsaltError(
+    'usage-rerun',
+    jid === undefined ? `No run of ${dir} is recorded.` : `There is no record of a run '${jid}'.`,
+    { hint: 'tsalt-ssh runs lists the runs of this project.' },
+  );
+};
+
+/** The same call on these hosts. The order of the list is that of the earlier run. */
+const onHosts = (given: Given, ids: readonly string[]): Given => {
+  if (given.options.local === true) return given;
+  const options = Object.fromEntries(
+    Object.entries(given.options).filter(([name]) => !targeting.has(name)),
+  );
+  const [, ...call] = given.words;
+  const isSame = ids.length === 1 && given.words[0]?.startsWith('@');
+  if (isSame) return given;
+  return { ...given, options: { ...options, list: true }, words: [ids.join(','), ...call] };
+};
