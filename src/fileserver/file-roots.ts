@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, type ReadStream, readFileSync, realpathSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { posix, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { TsaltError } from '../protocol/error.ts';
@@ -150,7 +151,7 @@ export class FileRoots {
     const key = `${stampOf(file.path)}\0${file.path}`;
     const known = this.#hashes.get(key);
     if (known) return known;
-    const hash = hashFile(file.path);
+    const hash = hashFile(file.path, file.size);
     this.#hashes.set(key, hash);
     hash.catch(() => this.#hashes.delete(key));
     return hash;
@@ -273,7 +274,11 @@ const stampOf = (path: string): string => {
   return `${size}:${mtimeMs}:${ctimeMs}:${ino}`;
 };
 
-const hashFile = async (path: string): Promise<string> => {
+const hashFile = async (path: string, size: number): Promise<string> => {
+  if (size <= readAhead)
+    return createHash('sha256')
+      .update(await readFile(path))
+      .digest('hex');
   const hash = createHash('sha256');
   await pipeline(createReadStream(path, { highWaterMark: readAhead }), hash);
   return hash.digest('hex');

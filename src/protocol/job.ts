@@ -155,8 +155,8 @@ export type ControlMethods = {
    * nothing but the answer is wanted (`peek`).
    */
   'file.get': { path: string; saltenv: string; have?: string; peek?: boolean };
-  /** A `salt://` folder: its files, relative, sorted. */
-  'file.list': { path: string; saltenv: string };
+  /** A `salt://` folder: its files, relative, sorted; with `hashes` each as a `ListedFile`. */
+  'file.list': { path: string; saltenv: string; hashes?: boolean };
   /**
    * A template of the job, by the hash of its `renderIdentity`: control has its engine, source and
    * variables. `text` is `contents`, or what only the host can read; `accumulator` is what
@@ -168,6 +168,8 @@ export type ControlMethods = {
     accumulator?: PlainDict;
     /** The sha256 of what the host has: the text is sent only when it differs. */
     have?: string;
+    /** Asked before its state runs: a template that asks the host fails then. */
+    ahead?: boolean;
   };
   /**
    * A template whose arguments a module of the user or a slot computed on the host. It is
@@ -193,6 +195,9 @@ export type ControlMethods = {
   'orchestrate.wait': EventWait;
   'orchestrate.nested': NestedOrchestration;
 };
+
+/** A file of a folder; a large one is hashed only when it is asked for. */
+export type ListedFile = readonly [name: string, size: number, mode: number, sha256: string | null];
 
 export type FileAnswer = {
   readonly found: boolean;

@@ -1,5 +1,6 @@
 import type { ControlMethods, FileAnswer } from './job.ts';
-import { isPlainDict, type Plain, type PlainDict } from './plain.ts';
+import type { LowChunk } from './low.ts';
+import { isPlainDict, type Plain, type PlainDict, plainText } from './plain.ts';
 import { mergeWholeFloats } from './whole-floats.ts';
 
 /**
@@ -65,6 +66,15 @@ export type TemplateArguments = {
   readonly attrs?: string | null | undefined;
   readonly text?: string | undefined;
 };
+
+/** The arguments of a chunk of `file.managed` that its template can see. */
+export const templateArguments = (chunk: LowChunk, source: string): TemplateArguments =>
+  ({
+    ...chunk,
+    name: plainText(chunk.name),
+    source,
+    template: plainText(chunk.template),
+  }) as TemplateArguments;
 
 /** A value with the keys of its dictionaries in order. */
 export const withSortedKeys = (value: Plain | undefined): Plain | undefined => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -60,6 +60,10 @@ const site = (chunks: readonly LowChunk[], computes = false, tainted: readonly s
       rendered.push(`${template}${trust === 'confined' ? ' confined' : ''}: ${text}`);
       return text.toUpperCase();
     },
+    renderAhead: async ({ template }, text) => {
+      rendered.push(`${template} ahead: ${text}`);
+      return text.toUpperCase();
+    },
     check: ({ template, source, saltenv }) => {
       const files = new FileRoots({ base: [root] });
       const context = { grains: new Map(), pillar: new Map(), opts: new Map(), files, call: never };
@@ -86,7 +90,7 @@ const site = (chunks: readonly LowChunk[], computes = false, tainted: readonly s
 };
 
 test('a host gets the files its job names, and what lies below a folder it names', async () => {
-  const { ask, refused } = site([
+  const { root, ask, refused } = site([
     chunk({ source: 'salt://named' }),
     chunk({ fun: 'recurse', source: 'salt://app' }),
   ]);
@@ -97,6 +101,14 @@ test('a host gets the files its job names, and what lies below a folder it names
     value: { found: true },
   });
   expect(await ask('file.list', { path: 'salt://app', saltenv: 'base' })).toEqual(['a', 'b']);
+  const listed = await ask('file.list', { path: 'salt://app', saltenv: 'base', hashes: true });
+  expect(listed).toEqual(
+    ['a', 'b'].map(name => {
+      const content = readFileSync(join(root, 'app', name));
+      const sha256 = createHash('sha256').update(content).digest('hex');
+      return [name, content.length, statSync(join(root, 'app', name)).mode & 0o7777, sha256];
+    }),
+  );
   expect(refused).toEqual([]);
 });
 
@@ -178,6 +190,14 @@ test('contents that hold what the host sent are rendered confined, and by no eng
   expect(() =>
     site([chunk({ source: 'salt://named', template: 'mako' })], false, ['mako']),
   ).toThrow('The host chose the template engine mako');
+});
+
+test('a template that is asked for ahead of its turn is rendered so, unless it is confined', async () => {
+  const { ask, rendered } = site([chunk({ source: 'salt://named', template: 'jinja' })]);
+  const request = { source: 'salt://named', saltenv: 'base', template: 'jinja', context: {} };
+  const key = createHash('sha256').update(renderIdentity(request, '/x')).digest('hex');
+  await ask('file.render', { key, ahead: true });
+  expect(rendered).toEqual(['jinja ahead: named']);
 });
 
 test('a text from where the job points outside of the roots is rendered confined', async () => {

@@ -23,7 +23,14 @@ test.each([
     { have: null },
     { peek: 1 },
   ],
-  ['file.list', readList, [place], { saltenv: null }, { path: 'a'.repeat(4097) }],
+  [
+    'file.list',
+    readList,
+    [place, { ...place, hashes: true }],
+    { saltenv: null },
+    { path: 'a'.repeat(4097) },
+    { hashes: 1 },
+  ],
   [
     'file.render',
     readRender,

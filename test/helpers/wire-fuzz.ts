@@ -240,7 +240,11 @@ export class WireFuzz {
     ] as const);
     const params = {
       'file.get': () => this.#get(),
-      'file.list': () => ({ path: this.#path(), saltenv: 'base' }),
+      'file.list': () => ({
+        path: this.#path(),
+        saltenv: 'base',
+        ...(chance(0.5) ? { hashes: chance(0.5) } : {}),
+      }),
       'file.render': () => this.#render(),
       'file.renderComputed': () => this.#computed(),
       'file.push': () => this.#push(),

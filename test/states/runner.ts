@@ -162,18 +162,24 @@ const sha256 = (content: string | Buffer): string =>
 /** Answers as the control node does; `{{ name }}` in a template is replaced from the context. */
 const controlNode = (files: Map<string, string | Buffer>, asked: string[]): ControlLink => ({
   request: async <T>(method: string, params: unknown, sink?: (bytes: Uint8Array) => void) => {
-    const { path, source, text, have, context } = params as Record<string, never> & {
+    const { path, source, text, have, context, hashes } = params as Record<string, never> & {
       context?: Record<string, unknown>;
+      hashes?: boolean;
     };
     // The host then sends the arguments of the template, which this control node does not know.
     if (method === 'file.render') throw new TsaltError('template-unknown', 'unknown');
     asked.push(method === 'file.renderComputed' ? 'file.render' : method);
     if (method === 'file.list') {
       const prefix = path === '' ? '' : `${path}/`;
-      return [...files.keys()]
+      const names = [...files.keys()]
         .filter(name => name.startsWith(prefix))
         .map(name => name.slice(prefix.length))
-        .sort() as T;
+        .sort();
+      if (hashes !== true) return names as T;
+      return names.map(name => {
+        const content = files.get(`${prefix}${name}`) ?? '';
+        return [name, Buffer.byteLength(content), 0o755, sha256(content)];
+      }) as T;
     }
     const key = path ?? String(source).replace('salt://', '');
     const raw = text ?? files.get(key);

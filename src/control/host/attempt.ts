@@ -144,6 +144,7 @@ export class HostAttempt {
         refs: this.#refs,
         templates: this.#renders,
         render: this.templates.render,
+        renderAhead: this.templates.renderAhead,
         check: this.templates.check,
         computes: () => this.#renders.hasSlots || this.facts.ownOnHost.length > 0,
         refuse: this.#refuse,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import type { FileAnswer } from '../../protocol/job.ts';
 import type { LowChunk } from '../../protocol/low.ts';
-import { isPlainDict, plainText } from '../../protocol/plain.ts';
+import { isPlainDict } from '../../protocol/plain.ts';
 import {
   type Prefetch,
   type PrefetchedRender,
@@ -10,7 +10,7 @@ import {
   prefetchKey,
   type RenderedFile,
   renderRequest,
-  type TemplateArguments,
+  templateArguments,
 } from '../../protocol/prefetch.ts';
 
 /** A template that must run on the host's present state cannot be rendered ahead of time. */
@@ -59,7 +59,7 @@ export const prefetch = async (
 };
 
 /** Above this a file is only hashed when its state runs: the run should start first. */
-const hashLimit = 64 * 1024 * 1024;
+export const hashLimit = 64 * 1024 * 1024;
 
 const firstSource = (chunk: LowChunk, roots: FileRoots): string | undefined =>
   [chunk.source]
@@ -69,14 +69,6 @@ const firstSource = (chunk: LowChunk, roots: FileRoots): string | undefined =>
     )
     .filter(item => item.startsWith('salt://'))
     .find(item => roots.find(item, chunk.__env__));
-
-const templateArguments = (chunk: LowChunk, source: string): TemplateArguments =>
-  ({
-    ...chunk,
-    name: plainText(chunk.name),
-    source,
-    template: plainText(chunk.template),
-  }) as TemplateArguments;
 
 const renderAhead = async (
   request: ReturnType<typeof renderRequest>,

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import { TsaltError } from '../../protocol/error.ts';
-import type { FileAnswer } from '../../protocol/job.ts';
+import type { FileAnswer, ListedFile } from '../../protocol/job.ts';
 import { type Handler, WithContent } from '../../protocol/peer.ts';
 import { isPlainDict, plainText } from '../../protocol/plain.ts';
 import type { PrefetchedRender } from '../../protocol/prefetch.ts';
 import { readable } from '../../transport/faults.ts';
+import { hashLimit, type RenderAhead } from '../prepare/prefetch.ts';
 import { cleanPath, envOf, type FileRefs } from './file-refs.ts';
 import { type RenderRefs, sandboxed, type TemplateTrust } from './render-refs.ts';
 import { readComputed, readGet, readList, readRender } from './request-params.ts';
@@ -30,6 +31,7 @@ export const fileHandlers = ({
   refs,
   templates,
   render,
+  renderAhead,
   check,
   computes,
   refuse,
@@ -38,6 +40,8 @@ export const fileHandlers = ({
   refs: FileRefs;
   templates: RenderRefs;
   render: TemplateRenderer;
+  /** Renders before it is the template's turn: an answer of the host may be another by then. */
+  renderAhead: RenderAhead;
   check: (request: PrefetchedRender) => void;
   /** Whether sources and variables may be computed on the host: by modules of the user, by slots. */
   computes: () => boolean;
@@ -65,8 +69,10 @@ export const fileHandlers = ({
     request: PrefetchedRender,
     trust: TemplateTrust,
     have: string | undefined,
+    isAhead = false,
   ): Promise<FileAnswer | WithContent> => {
-    const text = await templateText(request, { roots, allowed, render, trust });
+    const how = isAhead && trust !== 'confined' ? renderAhead : render;
+    const text = await templateText(request, { roots, allowed, render: how, trust });
     if (text === undefined) return { found: false };
     const bytes = Buffer.from(text, 'utf8');
     const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -92,20 +98,27 @@ export const fileHandlers = ({
         : new WithContent(answer, roots.stream(path, saltenv));
     },
     'file.list': async (said: unknown) => {
-      const { path, saltenv } = readList(said);
+      const { path, saltenv, hashes } = readList(said);
       allowed(path, saltenv);
       const folder = cleanPath(path) ?? '';
-      return roots
-        .list(envOf(path, saltenv))
-        .filter(file => folder === '' || file.startsWith(`${folder}/`))
-        .map(file => (folder === '' ? file : file.slice(folder.length + 1)));
+      const env = envOf(path, saltenv);
+      const files = roots.list(env).filter(file => folder === '' || file.startsWith(`${folder}/`));
+      const start = folder === '' ? 0 : folder.length + 1;
+      if (!hashes) return files.map(file => file.slice(start));
+      const listed: ListedFile[] = [];
+      for (const file of files) {
+        const { size = 0, mode = 0 } = roots.find(file, env) ?? {};
+        const sha256 = size > hashLimit ? null : await hashIn(roots, file, env);
+        listed.push([file.slice(start), size, mode, sha256]);
+      }
+      return listed;
     },
     'file.render': async (said: unknown) => {
       if (!isReference(said)) throw ended(unknownTemplate());
-      const { key, text, accumulator, have } = readRender(said);
+      const { key, text, accumulator, have, ahead } = readRender(said);
       const found = templates.resolve(key, { text, accumulator }, roots);
       if (!found) throw unknownTemplate();
-      if (found.trust) return rendered(found.request, found.trust, have);
+      if (found.trust) return rendered(found.request, found.trust, have, ahead);
       check(found.request);
       throw new TsaltError(
         'template-refused',
@@ -131,6 +144,10 @@ export const fileHandlers = ({
     },
   };
 };
+
+/** The hash of a listed file; null where it cannot be read: its own state will say so. */
+const hashIn = (roots: FileRoots, file: string, saltenv: string): Promise<string | null> =>
+  (async () => roots.hash(file, saltenv))().catch(() => null);
 
 /** A module of the user may have put the path together: that is an error of its state alone. */
 const computedPath = (path: string): TsaltError =>

@@ -15,7 +15,8 @@ export const readGet = (said: unknown): ControlMethods['file.get'] => {
 
 /** Reads what a host sent with `file.list`. @throws TsaltError `wire-params` */
 export const readList = (said: unknown): ControlMethods['file.list'] => {
-  if (isPlace(said)) return said as ControlMethods['file.list'];
+  if (isPlace(said) && ['boolean', 'undefined'].includes(typeof said.hashes))
+    return said as ControlMethods['file.list'];
   throw wrongParams('file.list');
 };
 
@@ -25,6 +26,7 @@ export const readRender = (said: unknown): ControlMethods['file.render'] => {
     isPlainDict(said) &&
     isText(said.key) &&
     [said.text, said.have].every(isOptionalText) &&
+    ['boolean', 'undefined'].includes(typeof said.ahead) &&
     (said.accumulator === undefined || areVariables(said.accumulator))
   )
     return said as unknown as ControlMethods['file.render'];

@@ -1,9 +1,12 @@
-import { controlList } from '../_shared/sources/control-files.ts';
+import { controlList, controlListForUse } from '../_shared/sources/control-files.ts';
 import { parseSource } from '../_shared/sources/source-url.ts';
 import { getContext } from '../api.ts';
 
 /** A folder of the file server: paths are relative to it. */
 export type ControlFolder = {
+  /** Its path and saltenv on the control node. */
+  readonly path: string;
+  readonly saltenv: string;
   /** The folder's URL, and the query that follows a file's name in URLs. */
   readonly source: string;
   readonly query: string;
@@ -18,12 +21,13 @@ export type ControlFolder = {
 export const controlFolder = async (
   sources: readonly string[],
   saltenv: string,
-  wanted: { dirs: boolean; symlinks: boolean },
+  wanted: { dirs: boolean; symlinks: boolean; hashes: boolean },
 ): Promise<ControlFolder | undefined> => {
   for (const source of sources) {
     const url = parseSource(source);
     const env = url.saltenv ?? saltenv;
-    const files = await controlList(url.path, env);
+    const list = wanted.hashes ? controlListForUse : controlList;
+    const files = await list(url.path, env);
     const dirs = wanted.dirs
       ? below(url.path, await ask('cp.list_master_dirs', env, url.path))
       : [];
@@ -35,6 +39,8 @@ export const controlFolder = async (
       ),
     );
     return {
+      path: url.path,
+      saltenv: env,
       source: `salt://${url.path}`,
       query: url.saltenv ? `?saltenv=${url.saltenv}` : '',
       files,

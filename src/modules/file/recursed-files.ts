@@ -1,4 +1,7 @@
 import { dirname, join } from 'node:path';
+import { renderRequest, type TemplateArguments } from '../../protocol/prefetch.ts';
+import { expectFiles } from '../_shared/sources/control-files.ts';
+import { accumulatedFor } from './accumulators.ts';
 import { type ControlFolder, controlFolder } from './control-folder.ts';
 import { isIncluded } from './glob-match.ts';
 
@@ -20,6 +23,8 @@ export type RecurseSelection = {
   readonly include_pat?: string | string[] | null;
   readonly exclude_pat?: string | string[] | null;
   readonly maxdepth?: number | null;
+  /** Whether the files are used: their hashes come along. */
+  readonly hashes?: boolean;
 };
 
 /**
@@ -36,11 +41,13 @@ export const recursedFiles = async (
     include_pat = null,
     exclude_pat = null,
     maxdepth = null,
+    hashes = false,
   }: RecurseSelection,
 ): Promise<RecursedFiles | undefined> => {
   const folder = await controlFolder(sources, saltenv, {
     dirs: include_empty,
     symlinks: keep_symlinks,
+    hashes,
   });
   if (!folder) return undefined;
   const wanted = (relative: string): boolean =>
@@ -63,3 +70,44 @@ export const recursedFiles = async (
     dirs: [...new Set([...fileDirs, ...emptyDirs])].sort(),
   };
 };
+
+/** The URL of a file of the folder. */
+export const sourceIn = ({ source, query }: ControlFolder, file: string): string =>
+  `${source}/${file}${query}`;
+
+/**
+ * Announces the files of a folder, in the order in which `file.managed` will ask for them.
+ *
+ * @param path the directory they are written below
+ * @param options arguments that all of them share
+ * @returns ends it
+ */
+export const expectRecursed = (
+  path: string,
+  folder: ControlFolder,
+  files: readonly string[],
+  {
+    template,
+    ...options
+  }: Omit<TemplateArguments, 'name' | 'source' | 'template' | 'text'> & {
+    readonly template: string | null;
+  },
+): (() => void) =>
+  expectFiles(
+    files
+      .map(file => ({ file, dest: join(path, file) }))
+      // The accumulated text of a file can still change before its state runs.
+      .filter(({ dest }) => !template || !accumulatedFor(dest))
+      .map(({ file, dest }) => {
+        const source = sourceIn(folder, file);
+        const { saltenv } = folder;
+        return {
+          path: `${folder.path}/${file}`,
+          saltenv,
+          dest,
+          ...(template && {
+            template: renderRequest({ ...options, name: dest, source, template }, saltenv),
+          }),
+        };
+      }),
+  );

@@ -72,6 +72,7 @@ class StateRun {
     this.#grains = context.grains;
     this.#pillar = context.pillar;
     if (params.prefetch !== undefined) hide(context.context, '__prefetch__', params.prefetch);
+    hide(context.context, '__chunks__', params.chunks);
     if (!params.resume) return;
     Object.assign(context.context, params.resume.restart.kept);
     hide(context.context, '__resume__', params.resume);

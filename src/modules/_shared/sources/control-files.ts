@@ -1,15 +1,20 @@
-import type { FileAnswer } from '../../../protocol/job.ts';
+import type { FileAnswer, ListedFile } from '../../../protocol/job.ts';
+import type { LowChunk } from '../../../protocol/low.ts';
 import {
   type Prefetch,
   type PrefetchedRender,
   prefetchedFileKey,
   prefetchKey,
   type RenderedFile,
+  renderRequest,
+  templateArguments,
 } from '../../../protocol/prefetch.ts';
-import { renderIdentity } from '../../../protocol/render-identity.ts';
+import { renderIdentity, sourcesIn } from '../../../protocol/render-identity.ts';
 import { __context__, CommandExecutionError, currentLow, getContext } from '../../api.ts';
 import { contentOf, type FileContent, receive } from '../files/file-content.ts';
 import { hashBytes } from '../files/file-hash.ts';
+import { expandUser } from '../files/file-paths.ts';
+import { type ComingFile, FetchAhead, type Fetched } from './fetch-ahead.ts';
 
 /** A file of the control node, or a template's result, as far as it is known here. */
 export type ControlFile = {
@@ -35,11 +40,12 @@ export const controlFile = async (
   saltenv: string,
   wish: Wish = {},
 ): Promise<ControlFile | undefined> => {
-  const known = prefetch().files?.[prefetchedFileKey(path, saltenv)];
+  const key = prefetchedFileKey(path, saltenv);
+  const known = prefetch().files?.[key] ?? ofRun().listed.get(key);
   if (known && !known.found) return undefined;
   const fetch = (more?: { have?: string | undefined; peek?: boolean }): Promise<Fetched> =>
     fetchFrom('file.get', { path, saltenv, ...more }, wish.near);
-  if (known?.sha256 !== undefined) return lazily(known, fetch);
+  if (known?.sha256 !== undefined) return lazily(known, () => ofRun().ahead.take(key, fetch));
   const { answer, content } = await fetch(
     wish.peek ? { peek: true } : { have: await wish.have?.() },
   );
@@ -52,11 +58,13 @@ export const controlTemplate = async (
   request: PrefetchedRender,
   wish: Wish = {},
 ): Promise<ControlFile | undefined> => {
-  const known = prefetch().rendered?.[prefetchKey(request)];
+  const key = prefetchKey(request);
+  const known = prefetch().rendered?.[key];
   const fetch = (have?: string): Promise<Fetched> => fetchTemplate(request, have, wish.near);
   if (known?.text !== undefined) return inline(known, known.text);
-  if (known) return lazily(known, fetch);
-  const { answer, content } = await fetch(await wish.have?.());
+  const { ahead } = ofRun();
+  if (known) return lazily(known, () => ahead.take(key, fetch));
+  const { answer, content } = await ahead.take(key, async () => fetch(await wish.have?.()));
   if (!answer.found) return undefined;
   return answered(answer, content, fetch);
 };
@@ -68,7 +76,122 @@ export const controlList = async (path: string, saltenv: string): Promise<string
   return listed.filter((item): item is string => typeof item === 'string');
 };
 
-type Fetched = { readonly answer: FileAnswer; readonly content?: FileContent };
+/** As `controlList`, with the hashes of the files: their states need not ask for them. */
+export const controlListForUse = async (path: string, saltenv: string): Promise<string[]> => {
+  const listed = await link().request<readonly ListedFile[]>('file.list', {
+    path,
+    saltenv,
+    hashes: true,
+  });
+  const { listed: known } = ofRun();
+  for (const [name, size, mode, sha256] of listed)
+    if (sha256 !== null)
+      known.set(prefetchedFileKey(joined(path, name), saltenv), {
+        found: true,
+        size,
+        mode,
+        sha256,
+      });
+  return listed.map(([name]) => name);
+};
+
+/** A file that will be used soon. */
+type ExpectedFile = {
+  readonly path: string;
+  readonly saltenv: string;
+  /** Its content is not fetched where this file has it. */
+  readonly dest?: string;
+  readonly template?: PrefetchedRender | undefined;
+};
+
+/**
+ * Announces files in the order of their use: when one of them is fetched, the next ones follow.
+ *
+ * @returns ends it
+ */
+export const expectFiles = (files: readonly ExpectedFile[]): (() => void) => {
+  const { ahead, listed } = ofRun();
+  return ahead.announce(
+    files.map(({ path, saltenv, dest, template }) => {
+      if (template) return comingTemplate(template, dest, String(currentLow()?.name ?? ''));
+      const key = prefetchedFileKey(path, saltenv);
+      return comingFile(key, path, saltenv, dest, listed.get(key));
+    }),
+  );
+};
+
+const joined = (folder: string, name: string): string =>
+  folder === '' ? name : `${folder.replace(/\/+$/, '')}/${name}`;
+
+type OfRun = { readonly ahead: FetchAhead; readonly listed: Map<string, FileAnswer> };
+
+/** By the `__context__` of a run. */
+const runs = new WeakMap<object, OfRun>();
+
+const ofRun = (): OfRun => {
+  const { context } = getContext();
+  const known = runs.get(context);
+  if (known) return known;
+  const made: OfRun = { ahead: new FetchAhead(), listed: new Map() };
+  runs.set(context, made);
+  const chunks: unknown = context.__chunks__;
+  if (Array.isArray(chunks)) made.ahead.announce(filesOf(chunks, prefetch()));
+  return made;
+};
+
+/** The files of a run's `file.managed` states whose hashes came with it. */
+const filesOf = (
+  chunks: readonly LowChunk[],
+  { files = {}, rendered = {} }: Prefetch,
+): ComingFile[] =>
+  chunks.flatMap(chunk => {
+    if (chunk.state !== 'file' || chunk.fun !== 'managed') return [];
+    const name = String(chunk.name);
+    const dest = expandUser(name);
+    for (const source of sourcesIn(chunk.source)) {
+      if (typeof chunk.template === 'string') {
+        const request = renderRequest(templateArguments(chunk, source), chunk.__env__);
+        const known = rendered[prefetchKey(request)];
+        if (known) return [comingTemplate(request, dest, name, known)];
+      } else {
+        const key = prefetchedFileKey(source, chunk.__env__);
+        if (files[key]) return [comingFile(key, source, chunk.__env__, dest, files[key])];
+      }
+    }
+    return [];
+  });
+
+const comingFile = (
+  key: string,
+  path: string,
+  saltenv: string,
+  dest: string | undefined,
+  known: FileAnswer | undefined,
+): ComingFile => ({
+  key,
+  dest,
+  sha256: known?.sha256,
+  size: known?.size ?? usualSize,
+  fetch: have => fetchFrom('file.get', { path, saltenv, have }, undefined),
+});
+
+const comingTemplate = (
+  request: PrefetchedRender,
+  dest: string | undefined,
+  state: string,
+  known?: RenderedFile,
+): ComingFile => ({
+  key: prefetchKey(request),
+  dest,
+  sha256: known?.sha256,
+  size: known?.size ?? usualSize,
+  // A template that fails now is requested again by its state.
+  fetch: have =>
+    fetchTemplate(request, have, undefined, { state, ahead: true }).catch(() => undefined),
+});
+
+/** Bytes counted for content whose size is not known. */
+const usualSize = 16 * 1024;
 
 const prefetch = (): Prefetch => (__context__.__prefetch__ as Prefetch | undefined) ?? {};
 
@@ -87,19 +210,21 @@ const fetchTemplate = async (
   request: PrefetchedRender,
   have: string | undefined,
   near: string | undefined,
+  { state = String(currentLow()?.name ?? ''), ahead = false } = {},
 ): Promise<Fetched> => {
   const { text, context } = request;
   const { accumulator } = context;
   const params = {
-    key: hashBytes(renderIdentity(request, String(currentLow()?.name ?? ''))),
+    key: hashBytes(renderIdentity(request, state)),
     ...(text !== undefined && { text }),
     ...(accumulator !== undefined && { accumulator }),
     ...(have !== undefined && { have }),
+    ...(ahead && { ahead }),
   };
   try {
     return await fetchFrom('file.render', params, near);
   } catch (error) {
-    if ((error as { code?: unknown }).code !== 'template-unknown') throw error;
+    if ((error as { code?: unknown }).code !== 'template-unknown' || ahead) throw error;
     const computed = { ...request, ...(have !== undefined && { have }) };
     return fetchFrom('file.renderComputed', computed, near);
   }

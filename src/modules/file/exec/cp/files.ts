@@ -11,7 +11,12 @@ import { hashOf } from '../../../_shared/files/file-hash.ts';
 import { modeBits } from '../../../_shared/files/file-mode.ts';
 import { exists, expandUser, isFile } from '../../../_shared/files/file-paths.ts';
 import { constants, mkdirSync, readFileSync } from '../../../_shared/safe-fs/fs.ts';
-import { controlFile, controlList } from '../../../_shared/sources/control-files.ts';
+import {
+  controlFile,
+  controlList,
+  controlListForUse,
+  expectFiles,
+} from '../../../_shared/sources/control-files.ts';
 import { findSource, SourceError } from '../../../_shared/sources/file-source.ts';
 import { sourceSum } from '../../../_shared/sources/source-hash.ts';
 import { parseSource, redactUrl } from '../../../_shared/sources/source-url.ts';
@@ -138,7 +143,13 @@ export const get_dir = async (
   }: EnvOptions & { template?: string | null; gzip?: number | null } = {},
 ): Promise<string[]> => {
   const url = parseSource(path.replace(/\/+$/, ''));
-  const files = await controlList(url.path, url.saltenv ?? envOf(saltenv));
+  const env = url.saltenv ?? envOf(saltenv);
+  const files = template
+    ? await controlList(url.path, env)
+    : await controlListForUse(url.path, env);
+  const end = expectFiles(
+    template ? [] : files.map(file => ({ path: `${url.path}/${file}`, saltenv: env })),
+  );
   const done: string[] = [];
   for (const file of files) {
     const place = join(expandUser(dest), basename(url.path), file);
@@ -150,6 +161,7 @@ export const get_dir = async (
       }),
     );
   }
+  end();
   return done;
 };
 

@@ -7,7 +7,7 @@ import { parseSource } from '../../../_shared/sources/source-url.ts';
 import { failed, inPlan, newReturn } from '../../../_shared/states/returns.ts';
 import { __env__, __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
 import { keptByRequisites, superfluous, topmost } from '../../directory-checks.ts';
-import { recursedFiles } from '../../recursed-files.ts';
+import { expectRecursed, recursedFiles, sourceIn } from '../../recursed-files.ts';
 import { directory } from './directory.ts';
 import { managed } from './managed.ts';
 import { symlink } from './symlink.ts';
@@ -115,7 +115,10 @@ export const recurse = async (
   const wrong = sources.find(each => !each.startsWith('salt://'));
   if (wrong !== undefined) return failed(ret, `Invalid source '${wrong}' (must be a salt:// URI)`);
   const selection = { include_empty, keep_symlinks, include_pat, exclude_pat, maxdepth };
-  const found = await recursedFiles(path, sources, __env__.name, selection);
+  const found = await recursedFiles(path, sources, __env__.name, {
+    ...selection,
+    hashes: !template,
+  });
   if (!found) {
     if (sources.length > 1)
       return failed(ret, 'Recurse failed: none of the specified sources were found');
@@ -136,8 +139,8 @@ export const recurse = async (
   const { folder, files, dirs, emptyDirs, links } = found;
   const report = newReport();
   for (const [link, target] of links) {
-    const options = { ...owners, makedirs: true, force: force_symlinks, mode: sym_mode };
-    report.add(join(path, link), await symlink(join(path, link), target, options));
+    const linking = { ...owners, makedirs: true, force: force_symlinks, mode: sym_mode };
+    report.add(join(path, link), await symlink(join(path, link), target, linking));
   }
   for (const dir of dirs) {
     if (clean && exists(dir) && !isDir(dir))
@@ -152,6 +155,8 @@ export const recurse = async (
         continue;
     report.add(dir, await directory(dir, { ...owners, dir_mode: dirMode, makedirs: true }));
   }
+  const options = { ...owners, mode: file_mode, template, context, defaults };
+  const endFiles = expectRecursed(path, folder, files, options);
   for (const file of files) {
     const dest = join(path, file);
     if (clean && isDir(dest) && replace)
@@ -167,20 +172,17 @@ export const recurse = async (
     report.add(
       dest,
       await managed(dest, {
-        ...owners,
-        source: `${folder.source}/${file}${folder.query}`,
-        mode: file_mode,
-        template,
+        ...options,
+        source: sourceIn(folder, file),
         makedirs: true,
         dir_mode: dirMode,
         replace,
-        context,
-        defaults,
         backup,
         show_changes,
       }),
     );
   }
+  endFiles();
   const kept = [
     ...files.map(file => join(path, file)),
     ...dirs,

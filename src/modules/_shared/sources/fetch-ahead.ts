@@ -1,0 +1,144 @@
+import type { FileAnswer } from '../../../protocol/job.ts';
+import type { FileContent } from '../files/file-content.ts';
+import { hashFile } from '../files/file-hash.ts';
+import { statOf } from '../files/file-paths.ts';
+
+/** An answer of the control node to a request for a file, or for the result of a template. */
+export type Fetched = { readonly answer: FileAnswer; readonly content?: FileContent };
+
+/** A file that a state will probably ask for. */
+export type ComingFile = {
+  readonly key: string;
+  /** The file it will be written to: its content is not fetched when it is there already. */
+  readonly dest?: string | undefined;
+  /** Undefined where only rendering finds it out. */
+  readonly sha256?: string | undefined;
+  readonly size: number;
+  /** Undefined where it has to wait for its turn. */
+  readonly fetch: (have?: string) => Promise<Fetched | undefined>;
+};
+
+/** Stays below the control node's limit of open requests (`host-limits.ts`). */
+const mostRequests = 160;
+/** Content that is on its way, or has arrived and is not used yet. */
+const mostBytes = 8 * 1024 * 1024;
+/** Larger files are not fetched ahead: they are written to the disk while they arrive. */
+const largest = 1024 * 1024;
+
+type List = {
+  readonly files: readonly ComingFile[];
+  /** Several states may have one source. */
+  readonly places: ReadonlyMap<string, readonly number[]>;
+  readonly started: Map<number, Started>;
+  /** The first place that is not used up. */
+  used: number;
+  /** The first place that is not requested. */
+  next: number;
+};
+
+type Started = { readonly fetched: Promise<Fetched | undefined>; readonly release: () => void };
+
+/**
+ * Requests files before their states run. Files are announced in the order of their use; the first
+ * one that is needed starts the requests for those after it, so a run over a slow link does not wait
+ * for a round trip with each file, and a run without changes asks for none.
+ */
+export class FetchAhead {
+  #lists: List[] = [];
+  #requests = 0;
+  #bytes = 0;
+
+  /** @returns ends the list: drops the content that was not used */
+  announce(files: readonly ComingFile[]): () => void {
+    const places = new Map<string, number[]>();
+    for (const [at, { key }] of files.entries()) {
+      const known = places.get(key);
+      if (known) known.push(at);
+      else places.set(key, [at]);
+    }
+    const list: List = { files, places, started: new Map(), used: 0, next: 0 };
+    this.#lists.push(list);
+    return () => {
+      this.#lists = this.#lists.filter(each => each !== list);
+      this.#skip(list, files.length);
+    };
+  }
+
+  /** The answer for a file that is needed now: one that came ahead, or that of `fetch`. */
+  async take(key: string, fetch: () => Promise<Fetched>): Promise<Fetched> {
+    const list = this.#lists.findLast(({ places }) => places.has(key));
+    const at = list?.places.get(key)?.find(place => place >= list.used);
+    if (!list || at === undefined) return fetch();
+    this.#skip(list, at);
+    const started = list.started.get(at);
+    list.started.delete(at);
+    started?.release();
+    const answer = started ? started.fetched : fetch();
+    // It is awaited below; it may fail before.
+    answer.catch(() => undefined);
+    list.used = at + 1;
+    list.next = Math.max(list.next, at + 1);
+    this.#fill(list);
+    return (await answer) ?? fetch();
+  }
+
+  /** Files before this place were not needed. */
+  #skip(list: List, end: number): void {
+    for (let at = list.used; at < end; at += 1) {
+      const started = list.started.get(at);
+      list.started.delete(at);
+      started?.release();
+      started?.fetched.then(
+        fetched => fetched?.content?.discard(),
+        () => undefined,
+      );
+    }
+    list.used = Math.max(list.used, end);
+    list.next = Math.max(list.next, end);
+  }
+
+  #fill(list: List): void {
+    while (
+      list.next < list.files.length &&
+      this.#requests < mostRequests &&
+      this.#bytes < mostBytes
+    ) {
+      const file = list.files[list.next];
+      if (file && file.size <= largest) list.started.set(list.next, this.#start(file, list));
+      list.next += 1;
+    }
+  }
+
+  #start(file: ComingFile, list: List): Started {
+    const have = presentHash(file);
+    if (have !== undefined && have === file.sha256)
+      return { fetched: Promise.resolve(undefined), release: () => undefined };
+    this.#requests += 1;
+    this.#bytes += file.size;
+    const settle = (): void => {
+      this.#requests -= 1;
+      this.#fill(list);
+    };
+    const fetched = file.fetch(have);
+    fetched.then(settle, settle);
+    return {
+      fetched,
+      release: () => {
+        this.#bytes -= file.size;
+      },
+    };
+  }
+}
+
+/** The hash of the file at the destination, where it can be the wanted content. */
+const presentHash = ({ dest, sha256, size }: ComingFile): string | undefined => {
+  if (dest === undefined) return undefined;
+  try {
+    const found = statOf(dest);
+    if (!found?.isFile() || found.size > largest) return undefined;
+    return sha256 === undefined || found.size === size ? hashFile(dest) : undefined;
+  } catch {
+    // The state will say why it cannot be read.
+    return undefined;
+  }
+};
