@@ -9,18 +9,39 @@ const mostEdges = 20_000;
 
 const kinds = requisiteKeywords.filter(kind => kind !== 'onfail_stop' && kind !== 'prerequired');
 
+export type RequisiteKeyword = (typeof requisiteKeywords)[number];
+
+/** One requisite of a state, and the places of the states that it names. */
+export type MetRequisite = {
+  readonly kind: RequisiteKeyword;
+  readonly item: Plain;
+  readonly met: readonly number[];
+};
+
+/** The requisites of each chunk. A requisite on nothing meets no state. */
+export const metRequisites = (chunks: readonly LowChunk[]): (readonly MetRequisite[])[] => {
+  const find = finder(chunks);
+  return chunks.map((chunk, from) =>
+    kinds.flatMap(kind => {
+      const list = chunk[kind];
+      if (!Array.isArray(list)) return [];
+      return list.map(item => ({ kind, item, met: find(item).filter(to => to !== from) }));
+    }),
+  );
+};
+
 /** Finds the states that the requisites of low chunks name. Requisites on nothing are left out. */
 export const requisiteEdges = (chunks: readonly LowChunk[]): RequisiteGraph => {
-  const find = finder(chunks);
   const edges: [number, number, string][] = [];
-  for (const [from, chunk] of chunks.entries())
-    for (const kind of kinds) {
-      const list = chunk[kind];
-      if (!Array.isArray(list)) continue;
-      const met = new Set(list.flatMap(item => find(item)));
-      for (const to of met)
-        if (to !== from && edges.length < mostEdges) edges.push([from, to, kind]);
-    }
+  for (const [from, requisites] of metRequisites(chunks).entries()) {
+    const seen = new Set<string>();
+    for (const { kind, met } of requisites)
+      for (const to of met) {
+        if (seen.has(`${kind} ${to}`) || edges.length >= mostEdges) continue;
+        seen.add(`${kind} ${to}`);
+        edges.push([from, to, kind]);
+      }
+  }
   return { tags: chunks.map(lowTag), edges };
 };
 

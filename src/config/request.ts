@@ -3,6 +3,7 @@ import type { Data, Dict } from '../data/values/value.ts';
 import type { Host, Secret } from '../protocol/host.ts';
 import type { StepReturns } from '../protocol/orchestration.ts';
 import type { AppliedPlan } from '../protocol/plan.ts';
+import type { StateSelection } from '../protocol/state-selection.ts';
 import type { Sdb } from '../sdb/sdb.ts';
 import type { Config } from './config.ts';
 
@@ -113,6 +114,8 @@ export type FleetRunOptions = {
   readonly exclude?: string;
   /** Stop giving work to further hosts after the first that failed. */
   readonly failhard: boolean;
+  /** A part of the states: `--only`, `--skip`, `--tags`, `--from` and others. */
+  readonly selection?: StateSelection;
   /** Refuse state arguments that would be ignored (`--strict`). */
   readonly strict: boolean;
   /** `--guard`: seconds in which a host has to be reached after its states, or takes them back. */

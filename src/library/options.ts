@@ -54,6 +54,19 @@ export type RunFlags = {
   readonly exclude?: string;
   /** Start no further host once one has failed. */
   readonly failhard?: boolean;
+  /** Only these states: IDs or SLS, as globs with commas between. What they require comes along. */
+  readonly only?: string;
+  /** Leave out these states. */
+  readonly skip?: string;
+  /** Only states with one of these tags. */
+  readonly tags?: string;
+  readonly skipTags?: string;
+  /** Begin with this state. */
+  readonly from?: string;
+  /** End with this state. */
+  readonly until?: string;
+  /** Leave out what the selected states require. */
+  readonly noDeps?: boolean;
   /** Refuse state arguments that would be ignored. */
   readonly strict?: boolean;
   /** Seconds that one host may take in all. */

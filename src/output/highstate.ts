@@ -12,12 +12,14 @@ import { harmless, outputLinesOf, shownFloat, showValue } from './text.ts';
  * One host's state run in Salt's highstate layout (spec: salt.output.highstate).
  *
  * @param data results by tag; a list is a run that did not compile; text is a host's failure
+ * @param leftOut states that a partial run left out
  */
 export const formatHighstate = (
   host: string,
   data: StateResults | Plain,
   options: OutputOptions,
-): string => formatHost(host, data, options).text;
+  leftOut = 0,
+): string => formatHost(host, data, options, leftOut).text;
 
 type Formatted = { readonly text: string; readonly changed: boolean };
 
@@ -25,6 +27,7 @@ const formatHost = (
   host: string,
   data: StateResults | Plain,
   options: OutputOptions,
+  leftOut: number,
 ): Formatted => {
   const colors = palette(options.color);
   const id = harmless(host);
@@ -45,7 +48,9 @@ const formatHost = (
   }
 
   const { lines, tally, color } = formatStates(host, data as StateResults, { colors, options });
-  const text = [head(color), ...lines, ...summary(id, tally, colors, options)].join('\n');
+  const text = [head(color), ...lines, ...summary(id, { ...tally, leftOut }, colors, options)].join(
+    '\n',
+  );
   return { text, changed: tally.changed > 0 };
 };
 
@@ -263,7 +268,7 @@ const formatChanges = (changes: Plain | undefined, options: OutputOptions): Form
 
 /** A state whose change is another state run: that run's layout, indented. */
 const nestedRun = (ret: PlainDict, options: OutputOptions): Formatted => {
-  const runs = Object.entries(ret).map(([host, data]) => formatHost(host, data, options));
+  const runs = Object.entries(ret).map(([host, data]) => formatHost(host, data, options, 0));
   const text = runs.map(
     run =>
       `\n${outputLinesOf(run.text)

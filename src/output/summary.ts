@@ -18,7 +18,7 @@ export type Tally = {
 /** The block of counts at the end of a host's highstate output. */
 export const summary = (
   host: string,
-  tally: Tally,
+  { leftOut, ...tally }: Tally & { readonly leftOut: number },
   colors: Palette,
   options: OutputOptions,
 ): string[] => {
@@ -53,6 +53,9 @@ export const summary = (
       colors.CYAN,
       `${'-'.repeat(width)}\nTotal states run: ${String(total).padStart(width - 7)}`,
     ),
+    ...(leftOut > 0
+      ? [paint(colors.CYAN, `Left out: ${String(leftOut).padStart(width + 1)}`)]
+      : []),
     ...(options.state_output_profile ? [paint(colors.CYAN, totalTime(tally, width))] : []),
   ];
 };

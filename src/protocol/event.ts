@@ -28,6 +28,8 @@ export type HostResult = {
   readonly fun: string;
   /** State run: results by tag in run order. */
   readonly states?: StateResults;
+  /** States of the run that `--only` and its like left out. */
+  readonly leftOut?: number;
   /** Any other function: its return. Also the list of errors of a state run that did not compile. */
   readonly value?: Plain;
   readonly retcode: number;

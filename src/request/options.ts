@@ -63,6 +63,13 @@ export const options = {
     choices: ['roster', 'alphabetical', 'reverse', 'random'],
   },
   failhard: flag(run, 'Give no work to further hosts once one has failed; those under way finish'),
+  only: text(run, 'Only these states: IDs or SLS, as globs with commas between'),
+  skip: text(run, 'Leave out these states: IDs or SLS'),
+  tags: text(run, 'Only states with one of these tags'),
+  'skip-tags': text(run, 'Leave out states with one of these tags'),
+  from: text(run, 'Begin with this state'),
+  until: text(run, 'End with this state'),
+  'no-deps': flag(run, 'Leave out what the selected states require'),
   strict: flag(run, 'Refuse state arguments that would be ignored'),
   guard: text(
     run,

@@ -3,6 +3,7 @@ import { nearest } from '../data/nearest.ts';
 import type { Data } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { LogLevel } from '../protocol/job.ts';
+import type { StateSelection } from '../protocol/state-selection.ts';
 import { adHocHost, type Roster } from '../roster/load.ts';
 import type { CheckedHost } from '../roster/roster.ts';
 import { SecretStore } from '../roster/secrets.ts';
@@ -114,6 +115,7 @@ const runOptions = (
     ...(timeout === undefined ? {} : { timeout }),
     ...guardOf(given, config, fun),
     failhard: options.failhard === true,
+    ...selectionOf(options, fun),
     strict: options.strict === true || config.strict,
     dryRun: options['dry-run'] === true,
     ...(options['plan-out'] !== undefined || options.ask === true ? { plan: true } : {}),
@@ -131,6 +133,57 @@ const runOptions = (
     ...(typeof options.resume === 'string' ? { resume: options.resume } : {}),
   };
 };
+
+/** @throws TsaltError `usage-selection` where there are no states to select from */
+const selectionOf = (
+  options: Invocation['given']['options'],
+  fun: string,
+): Pick<FleetRunOptions, 'selection'> => {
+  const list = (name: 'only' | 'skip' | 'tags' | 'skip-tags'): string[] | undefined =>
+    textOf(options[name])
+      ?.split(',')
+      .map(part => part.trim())
+      .filter(part => part !== '');
+  const lists = {
+    only: list('only'),
+    skip: list('skip'),
+    tags: list('tags'),
+    skipTags: list('skip-tags'),
+    from: textOf(options.from),
+    until: textOf(options.until),
+  };
+  const given = Object.fromEntries(
+    Object.entries(lists).filter(([, value]) => value !== undefined),
+  ) as Pick<StateSelection, keyof typeof lists>;
+  const [name] = Object.keys(given);
+  if (name === undefined) {
+    if (options['no-deps'] !== true) return {};
+    throw new TsaltError('usage-selection', '--no-deps has no effect without a selection.', {
+      hint: "Select states, for example: --only 'nginx*' --no-deps",
+    });
+  }
+  const option = name === 'skipTags' ? '--skip-tags' : `--${name}`;
+  const empty = Object.values(given).some(value => value.length === 0);
+  if (empty) throw new TsaltError('usage-selection', `${option} needs a value.`);
+  if (!selectable.has(fun))
+    throw new TsaltError('usage-selection', `${option} selects states; '${fun}' runs none.`, {
+      hint: `Use it with ${[...selectable].slice(0, 3).join(', ')} or one of the other functions that run states.`,
+    });
+  return { selection: { ...given, ...(options['no-deps'] === true ? { noDeps: true } : {}) } };
+};
+
+const selectable: ReadonlySet<string> = new Set([
+  'state.apply',
+  'state.highstate',
+  'state.sls',
+  'state.high',
+  'state.low',
+  'state.single',
+  'state.sls_id',
+  'state.template',
+  'state.template_str',
+  'state.top',
+]);
 
 /** What would leave nothing of the guard on the host cannot go with it. */
 const guardOf = (

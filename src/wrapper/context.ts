@@ -5,6 +5,7 @@ import type { LogLevel } from '../protocol/job.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
 import type { StateResults } from '../protocol/result.ts';
+import type { StateSelection } from '../protocol/state-selection.ts';
 import type { Sdb } from '../sdb/sdb.ts';
 import type { Matchers } from '../targeting/match.ts';
 
@@ -68,6 +69,8 @@ export type WrapperContext = {
   readonly askHosts: ((question: HostQuestion) => Promise<ReadonlyMap<string, Data>>) | undefined;
   /** The orchestration that the run is, or is a step of. */
   readonly orchestration: OrchestrationView | undefined;
+  /** The part of the states that runs. */
+  readonly selection: StateSelection | undefined;
   /** All modules of the artifact. */
   readonly modules: readonly ModuleMeta[];
   readonly log: (level: LogLevel, module: string, message: string) => void;

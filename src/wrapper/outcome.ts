@@ -7,7 +7,7 @@ import type { StateResults } from '../protocol/result.ts';
 export type Outcome = (
   | { readonly value: Data }
   /** States ran, or nothing ran where the user has to change something first. */
-  | { readonly states: StateResults }
+  | { readonly states: StateResults; readonly leftOut?: number }
   /** Salt's messages, all of them: nothing ran. */
   | { readonly errors: readonly string[] }
 ) & {

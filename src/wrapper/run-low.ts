@@ -1,7 +1,8 @@
 import { lowChunks } from '../compiler/chunks.ts';
 import type { Compiled } from '../compiler/compile.ts';
 import { allHandled } from '../compiler/handled.ts';
-import type { Problem } from '../compiler/problem.ts';
+import { type Problem, problem } from '../compiler/problem.ts';
+import { selectStates } from '../compiler/select-states.ts';
 import type { Data, Dict } from '../data/values/value.ts';
 import { toPlainDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
@@ -62,10 +63,15 @@ export const runLow = async (
 ): Promise<Outcome> => {
   if (errors.length > 0) return compileErrors(errors);
   if (chunks.length === 0) return { states: {}, retcode: 2 };
-  const { states, retcode } = await runLowChunks(view, chunks);
+  const { selection } = view.ctx;
+  const selected = selection && selectStates(chunks, selection);
+  if (selected?.fault !== undefined) return compileErrors([problem(selected.fault, undefined)]);
+  const wanted = selected?.chunks ?? chunks;
+  const { states, retcode } = await runLowChunks(view, wanted);
   return {
     states: isFlagSet(view.named.get('terse')) ? withoutQuiet(states) : states,
-    retcode: retcode === 2 && allHandled(chunks, states) ? 0 : retcode,
+    ...(selected ? { leftOut: selected.leftOut } : {}),
+    retcode: retcode === 2 && allHandled(wanted, states) ? 0 : retcode,
   };
 };
 

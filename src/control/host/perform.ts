@@ -38,7 +38,11 @@ export const perform = async (
   const { retcode, problems } = outcome;
   const known = { id: host.id, fun, retcode, ...(problems ? { problems } : {}) };
   return 'states' in outcome
-    ? { ...known, states: outcome.states }
+    ? {
+        ...known,
+        states: outcome.states,
+        ...(outcome.leftOut === undefined ? {} : { leftOut: outcome.leftOut }),
+      }
     : { ...known, value: toPlain(dataOf(outcome)), ...outputterOf(attempt, fun) };
 };
 

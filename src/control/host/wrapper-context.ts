@@ -69,6 +69,7 @@ export const runContext = (parts: ContextParts): WrapperContext => {
     predict: states.runAside,
     askHosts: askHosts(facts, pillar.seen !== undefined),
     orchestration: orchestrationOf(facts),
+    selection: shared.request.options.selection,
     modules: facts.modules,
     log: (level, module, message) => emit({ type: 'log', host: host.id, level, module, message }),
     test: facts.opts.test,

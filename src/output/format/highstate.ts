@@ -14,7 +14,7 @@ export const highstateFormat: Format = {
       .map(result =>
         result.states === undefined && !isAsked(result.outputter, options.out)
           ? nestedFormat.format([result], options)
-          : formatHighstate(result.id, resultData(forPeople(result)), options),
+          : formatHighstate(result.id, resultData(forPeople(result)), options, result.leftOut),
       )
       .join('\n'),
 };
