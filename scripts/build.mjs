@@ -36,15 +36,29 @@ const largePacketsOfSsh2 = {
     }),
 };
 
-// The protocol of editors is as large as a tenth of the program, and only `tsalt-ssh lsp` needs it.
-const languageProtocol = 'language-protocol.cjs';
-const apartLanguageProtocol = {
-  name: 'apart-language-protocol',
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /^vscode-languageserver/ }, () => ({
-      path: `./${languageProtocol}`,
-      external: true,
-    })),
+// Large packages that few commands need: each is a file of its own beside the program.
+const apart = [
+  {
+    // `tsalt-ssh lsp`
+    file: 'language-protocol.cjs',
+    packages: /^vscode-languageserver/,
+    contents: `export { createConnection, CompletionItemKind, DiagnosticSeverity, ResponseError,
+      SymbolKind, TextDocumentSyncKind, TextDocuments } from 'vscode-languageserver/node';
+      export { TextDocument } from 'vscode-languageserver-textdocument';`,
+  },
+  {
+    // `tsalt-ssh audit --prometheus`
+    file: 'metrics.cjs',
+    packages: /^prom-client$/,
+    contents: `export { Gauge, Registry } from 'prom-client';`,
+  },
+];
+const packagesApart = {
+  name: 'packages-apart',
+  setup: ({ onResolve }) => {
+    for (const { file, packages } of apart)
+      onResolve({ filter: packages }, () => ({ path: `./${file}`, external: true }));
+  },
 };
 
 await rm(`${root}dist`, { recursive: true, force: true });
@@ -93,7 +107,7 @@ await build({
   minifyWhitespace: true,
   minifySyntax: true,
   lineLimit: 400,
-  plugins: [onlyClientOfSsh2, largePacketsOfSsh2, apartLanguageProtocol],
+  plugins: [onlyClientOfSsh2, largePacketsOfSsh2, packagesApart],
   external: ['esbuild', '*.node', 'cpu-features'],
   supported: { 'dynamic-import': false },
   define: {
@@ -104,24 +118,20 @@ await build({
   banner: { js: "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
   logLevel: 'warning',
 });
-await build({
-  stdin: {
-    contents: `export { createConnection, CompletionItemKind, DiagnosticSeverity, ResponseError,
-      SymbolKind, TextDocumentSyncKind, TextDocuments } from 'vscode-languageserver/node';
-      export { TextDocument } from 'vscode-languageserver-textdocument';`,
-    resolveDir: root,
-  },
-  outfile: `${root}dist/${languageProtocol}`,
-  bundle: true,
-  platform: 'node',
-  format: 'cjs',
-  target: 'node20',
-  charset: 'ascii',
-  minifyWhitespace: true,
-  minifySyntax: true,
-  lineLimit: 400,
-  logLevel: 'warning',
-});
+for (const { file, contents } of apart)
+  await build({
+    stdin: { contents, resolveDir: root },
+    outfile: `${root}dist/${file}`,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node20',
+    charset: 'ascii',
+    minifyWhitespace: true,
+    minifySyntax: true,
+    lineLimit: 400,
+    logLevel: 'warning',
+  });
 await copyFile(`${root}scripts/launcher.cjs`, `${root}dist/tsalt-ssh.cjs`);
 await chmod(`${root}dist/tsalt-ssh.cjs`, 0o755);
 

@@ -20,6 +20,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
       'bundle',
       'output',
       'plan',
+      'audit',
       'loader',
       'yaml',
       'data',
@@ -127,6 +128,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
     imports: ['bundle', 'output', 'trust', 'data', 'protocol'],
     packages: ['age-encryption'],
   },
+  audit: { imports: ['bundle', 'output', 'plan', 'trust', 'protocol'], packages: ['prom-client'] },
   output: {
     imports: ['memory', 'data', 'protocol'],
     packages: ['listr2', '@dagrejs/dagre', 'esbuild'],

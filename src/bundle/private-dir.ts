@@ -23,11 +23,20 @@ export const privateDir = (path: string): string => {
 };
 
 /** Writes a file whole or not at all, readable by this user only. */
-export const writePrivate = async (path: string, content: string | Uint8Array): Promise<void> => {
+export const writePrivate = (path: string, content: string | Uint8Array): Promise<void> =>
+  writeWhole(path, content, 0o600);
+
+/** Writes a file whole or not at all. */
+export const writeWhole = async (
+  path: string,
+  content: string | Uint8Array,
+  mode: number,
+): Promise<void> => {
   const temporary = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   const file = await open(temporary, 'wx', 0o600);
   try {
     await file.writeFile(content);
+    if (mode !== 0o600) await file.chmod(mode);
     await file.sync();
     await file.close();
     await rename(temporary, path);

@@ -131,6 +131,12 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
     places: [['<file>']],
     run: async (words, opened) => (await import('./plan/apply-plan.ts')).applyPlan(words, opened),
   },
+  audit: {
+    usage: 'audit [TARGET] [SLS …]',
+    summary: 'compare hosts with their states, and with the last audit; changes nothing',
+    places: [['<host>']],
+    run: async (words, opened) => (await import('./audit.ts')).audit(words, opened),
+  },
   'node fetch': {
     usage: 'node fetch [PLATFORM]',
     summary: 'get Node for hosts without it: linux-x64, linux-arm64',

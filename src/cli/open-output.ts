@@ -22,15 +22,19 @@ export const openOutput = async ({
   given,
   config,
   jid = () => undefined,
+  isQuiet = false,
 }: {
   readonly given: Given;
   readonly config: Config;
   /** The run's job id, once it is known. */
   readonly jid?: () => string | undefined;
+  /** Shows progress and messages, and no results. */
+  readonly isQuiet?: boolean;
 }): Promise<OpenedOutput> => {
   const { options: typed } = given;
   const file = typed['out-file'];
-  const options = outputOptions(given, config);
+  const shown = outputOptions(given, config);
+  const options = isQuiet ? { ...shown, out: 'quiet' } : shown;
   const reports =
     typeof typed.report === 'string'
       ? (await import('./report-option.ts')).reportsOf(typed.report)
@@ -40,7 +44,7 @@ export const openOutput = async ({
       ? firstError(fileWriter(file, typed['out-file-append'] === true, 'output'))
       : { write: print, error: standardOutputError };
   const terminal = process.stdout.isTTY === true && typeof file !== 'string';
-  const progress = terminal && process.env.TERM !== 'dumb' && (options.out ?? 'nested') !== 'quiet';
+  const progress = terminal && process.env.TERM !== 'dumb' && shown.out !== 'quiet';
   const logFile = ['ssh_log_file', 'log_file'].reduce<string | undefined>(
     (named, key) => named ?? textOf(config.options.get(key)),
     textOf(typed['log-file']),

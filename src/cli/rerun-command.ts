@@ -25,6 +25,11 @@ type RerunCommands = {
   readonly only: (ids: readonly string[]) => string;
 };
 
+/** Whether a call is about one host that it names by its address, or about this machine. */
+export const isAdHoc = ({ options, words: [target = ''] }: Given): boolean =>
+  options.local === true ||
+  (target.includes('@') && !Object.keys(options).some(name => targeting.has(name)));
+
 /** Words a command line for a shell that repeats a run. Values that may be secrets are left out. */
 export const rerunCommands = ({ options, words, saltfile }: Given): RerunCommands => {
   const [target, ...rest] = options.local === true ? [undefined, ...words] : words;
@@ -38,7 +43,7 @@ export const rerunCommands = ({ options, words, saltfile }: Given): RerunCommand
   return {
     whole,
     only: ids =>
-      options.local === true
+      isAdHoc({ options, words })
         ? whole
         : line([...written(name => !targeting.has(name)), '-L', ids.join(','), ...call]),
   };

@@ -17,6 +17,16 @@ type CallParts = {
   readonly making?: PlanRun;
   /** Takes the events instead of the output of the command line. */
   readonly output?: OpenedOutput;
+  /** Shows progress and messages, and no results. */
+  readonly isQuiet?: boolean;
+  /** Follows the run beside the output. */
+  readonly follow?: RunFollower;
+};
+
+/** Follows a run. */
+type RunFollower = {
+  readonly begin: (request: Request) => void;
+  readonly emit: (event: RunEvent) => void;
 };
 
 /**
@@ -28,7 +38,7 @@ type CallParts = {
 export const runCall = async (
   opened: Opened,
   kept?: KeptRuntimes,
-  { make, making, output: recorded }: CallParts = {},
+  { make, making, output: recorded, isQuiet = false, follow }: CallParts = {},
 ): Promise<number> => {
   const { given, config } = opened;
   const { makeRequest } = await import('../request/request.ts');
@@ -37,11 +47,11 @@ export const runCall = async (
   const stop = new AbortController();
   const plan = making ?? (await planOut(given));
   const recorder =
-    making || recorded || kept
+    making || kept
       ? undefined
       : (await import('./records/record-run.ts')).recordRun(opened, make !== undefined);
   let jid: string | undefined;
-  const output = recorded ?? (await openOutput({ given, config, jid: () => jid }));
+  const output = recorded ?? (await openOutput({ given, config, jid: () => jid, isQuiet }));
   const { release, began } = onInterrupt(stop, kept !== undefined);
   const codes = new Set<number>();
   try {
@@ -53,6 +63,7 @@ export const runCall = async (
     });
     jid = request.options.jid;
     plan?.begin(request);
+    follow?.begin(request);
     recorder?.begin(request);
     if (given.options.verbose === true)
       process.stderr.write(`Executing job with jid ${request.options.jid}\n`);
@@ -68,6 +79,7 @@ export const runCall = async (
       if (event.type === 'host' && event.result.failure === undefined) met.add(event.result.id);
       if (event.type === 'phase' && event.phase === 'hello') met.add(event.host);
       plan?.emit(event);
+      follow?.emit(event);
       recorder?.emit(event);
       output.emit(event);
     };

@@ -1,29 +1,12 @@
 import type { HostResult, RunEvent } from '../protocol/event.ts';
-import { stringify } from '../protocol/exact-json.ts';
 import { setOwn } from '../protocol/plain.ts';
 import { type PlannedJob, predictionOf } from '../protocol/plan.ts';
+import { StateFindings } from './findings.ts';
 import type { Plan, PlannedHost } from './plan.ts';
-
-/** A table of values, each of them once. */
-class Table<T> {
-  readonly values: T[] = [];
-  readonly #places = new Map<string, number>();
-
-  place(value: T): number {
-    const key = stringify(value).text;
-    const known = this.#places.get(key);
-    if (known !== undefined) return known;
-    const place = this.values.push(value) - 1;
-    this.#places.set(key, place);
-    return place;
-  }
-}
+import { Table } from './table.ts';
 
 /** The parts of a plan that are known before the run. */
 export type PlanHead = Pick<Plan, 'tsalt' | 'created' | 'expires' | 'jid' | 'call'>;
-
-/** Findings that are kept; hosts choose how many warnings they send. */
-const mostFindings = 1000;
 
 /** Makes a plan of the events of a run in test mode. Equal chunks and predictions are kept once. */
 export class PlanCollector {
@@ -33,7 +16,7 @@ export class PlanCollector {
   readonly #jobs = new Map<string, Omit<PlannedHost, 'states'>>();
   readonly #hosts: Record<string, PlannedHost> = {};
   readonly #failed = new Map<string, string>();
-  readonly #findings = new Map<string, Set<string>>();
+  readonly #findings = new StateFindings();
   readonly #files: Record<string, Record<string, string>> = {};
   readonly #folders: Record<string, string[]> = {};
   /** The order of the target: hosts end in another one. */
@@ -52,8 +35,7 @@ export class PlanCollector {
     else if (event.type === 'host') this.#host(event.result);
     else if (event.type === 'not-started')
       for (const id of event.hosts) this.#failed.set(id, `not started: ${event.reason}`);
-    else if (event.type === 'log' && event.module === 'state' && event.level === 'warning')
-      this.#finding(event.message, event.host);
+    else this.#findings.follow(event);
   };
 
   /** Returns the plan, once the run has ended. */
@@ -67,10 +49,7 @@ export class PlanCollector {
       states: this.#states.values,
       hosts: Object.fromEntries(this.#sorted(Object.entries(this.#hosts))),
       failed: this.#sorted([...this.#failed]).map(([id, message]) => ({ id, message })),
-      findings: [...this.#findings].map(([message, hosts]) => ({
-        message,
-        hosts: [...hosts].sort(),
-      })),
+      findings: this.#findings.list(),
     };
   }
 
@@ -98,7 +77,7 @@ export class PlanCollector {
     const job = this.#jobs.get(id);
     this.#jobs.delete(id);
     if (failure !== undefined || job === undefined) {
-      this.#failed.set(id, failure?.message ?? reasonOf(result));
+      this.#failed.set(id, failure?.message ?? reasonWithoutStates(result));
       return;
     }
     const places = Object.entries(states).map(([tag, state]) =>
@@ -109,20 +88,12 @@ export class PlanCollector {
 
   /** Adds a finding about the project: no host reported it. */
   addFinding(message: string): void {
-    this.#finding(message, undefined);
-  }
-
-  #finding(message: string, host: string | undefined): void {
-    const known = this.#findings.get(message);
-    if (!known && this.#findings.size >= mostFindings) return;
-    const hosts = known ?? new Set();
-    if (host !== undefined) hosts.add(host);
-    this.#findings.set(message, hosts);
+    this.#findings.add(message);
   }
 }
 
 /** Why a host that answered has no plan: its states do not compile, or there are none. */
-const reasonOf = ({ value, states, problems }: HostResult): string => {
+export const reasonWithoutStates = ({ value, states, problems }: HostResult): string => {
   const [first] = problems ?? [];
   if (first) return first.sentence ?? first.message;
   const [comment] = Object.values(states ?? {}).map(state => state.comment);

@@ -8,28 +8,36 @@ export type ChangeGroup = {
   readonly changes: readonly Prediction[];
 };
 
+/** Groups the changes of a plan. */
+export const changeGroups = (plan: Plan): readonly ChangeGroup[] =>
+  groupChanges(
+    Object.entries(plan.hosts).map(([id, host]) => [id, predictionsOf(plan, host)] as const),
+  );
+
 /**
- * Groups the changes of a plan: equal changes are listed once, and those with the same hosts
+ * Groups the changes of hosts: equal changes are listed once, and those with the same hosts
  * together. The largest groups come first.
  */
-export const changeGroups = (plan: Plan): readonly ChangeGroup[] => {
+export const groupChanges = (
+  byHost: Iterable<readonly [id: string, predictions: readonly Prediction[]]>,
+): readonly ChangeGroup[] => {
   const byChange = new Map<string, { readonly hosts: string[]; readonly change: Prediction }>();
-  for (const [id, host] of Object.entries(plan.hosts))
-    for (const prediction of predictionsOf(plan, host)) {
+  for (const [id, predictions] of byHost)
+    for (const prediction of predictions) {
       if (!isNotable(prediction)) continue;
       const key = JSON.stringify(withSortedKeys(prediction));
       const known = byChange.get(key) ?? { hosts: [], change: prediction };
       known.hosts.push(id);
       byChange.set(key, known);
     }
-  const byHosts = new Map<string, { readonly hosts: string[]; readonly changes: Prediction[] }>();
+  const together = new Map<string, { readonly hosts: string[]; readonly changes: Prediction[] }>();
   for (const { hosts, change } of byChange.values()) {
     const key = JSON.stringify(hosts);
-    const known = byHosts.get(key) ?? { hosts, changes: [] };
+    const known = together.get(key) ?? { hosts, changes: [] };
     known.changes.push(change);
-    byHosts.set(key, known);
+    together.set(key, known);
   }
-  return [...byHosts.values()].sort((a, b) => b.hosts.length - a.hosts.length);
+  return [...together.values()].sort((a, b) => b.hosts.length - a.hosts.length);
 };
 
 /** The hosts on which nothing would change. */

@@ -1,6 +1,7 @@
 import type { LowChunk } from '../protocol/low.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
 import type { FileHashes, PlannedRun, PlannedTaint, Prediction } from '../protocol/plan.ts';
+import type { StateFinding } from './findings.ts';
 
 /** The version of the file format that is written, and the only one that is read. */
 export const planVersion = 1;
@@ -43,7 +44,7 @@ export type Plan = {
   /** Hosts without a plan, and why. */
   readonly failed: readonly { readonly id: string; readonly message: string }[];
   /** Warnings about states, and the hosts that they are about. */
-  readonly findings: readonly { readonly message: string; readonly hosts: readonly string[] }[];
+  readonly findings: readonly StateFinding[];
 };
 
 /** The predictions of a host, in the order in which its states run. */

@@ -22,21 +22,26 @@ export const planMarkdown = (plan: Plan): string =>
             ({ id, message }) => `- ${inlineMarkdown(id)}: ${inlineMarkdown(message)}`,
           ),
         ]),
-    ...(plan.findings.length === 0
-      ? []
-      : [
-          '',
-          '## Findings',
-          '',
-          ...plan.findings.map(
-            ({ message, hosts }) =>
-              `- ${inlineMarkdown(hosts.length === 0 ? message : `${message} (${namesOf(hosts)})`)}`,
-          ),
-        ]),
+    ...findingBlocks(plan),
     '',
   ].join('\n');
 
-const groupBlocks = ({ hosts, changes }: ChangeGroup): string[] => [
+/** Lists findings with their hosts. */
+export const findingBlocks = ({ findings }: Pick<Plan, 'findings'>): string[] =>
+  findings.length === 0
+    ? []
+    : [
+        '',
+        '## Findings',
+        '',
+        ...findings.map(
+          ({ message, hosts }) =>
+            `- ${inlineMarkdown(hosts.length === 0 ? message : `${message} (${namesOf(hosts)})`)}`,
+        ),
+      ];
+
+/** A group of equal changes with its diffs. */
+export const groupBlocks = ({ hosts, changes }: ChangeGroup): string[] => [
   '',
   `## ${hosts.length === 1 ? '1 host' : `${hosts.length} hosts alike`}: ${inlineMarkdown(namesOf(hosts))}`,
   ...changes.flatMap(change => {

@@ -36,7 +36,8 @@ export const summaryLine = (plan: Plan): string => {
   return `${parts.join('; ')}.`;
 };
 
-const hostCount = (count: number): string => (count === 1 ? '1 host' : `${count} hosts`);
+/** Counts hosts in words. */
+export const hostCount = (count: number): string => (count === 1 ? '1 host' : `${count} hosts`);
 
 /** Words the call; values that may be secrets are left out. */
 export const callText = ({ call: { target, fun, args, kwargs } }: Plan): string => {
@@ -49,7 +50,9 @@ export const callText = ({ call: { target, fun, args, kwargs } }: Plan): string 
   return oneLine([target, fun, ...words].join(' '));
 };
 
-const shownTime = (time: string): string => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
+/** A time in ISO 8601 to the second. */
+export const shownTime = (time: string): string =>
+  new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
 
 /** Names hosts; of very many the first. */
 export const namesOf = (hosts: readonly string[]): string => {
@@ -60,11 +63,20 @@ export const namesOf = (hosts: readonly string[]): string => {
 
 const groupLines = ({ hosts, changes }: ChangeGroup): string[] => [
   '',
-  hosts.length === 1 ? `${namesOf(hosts)}:` : `${hosts.length} hosts alike: ${namesOf(hosts)}`,
-  ...changes.flatMap(changeLines),
+  groupTitle(hosts),
+  ...changes.flatMap(change => changeLines(change)),
 ];
 
-const changeLines = (change: Prediction): string[] => {
+/** Names the hosts of a group. */
+export const groupTitle = (hosts: readonly string[]): string =>
+  hosts.length === 1 ? `${namesOf(hosts)}:` : `${hosts.length} hosts alike: ${namesOf(hosts)}`;
+
+/**
+ * One change: title, ID and SLS, comment, diff.
+ *
+ * @param note a line below the title
+ */
+export const changeLines = (change: Prediction, note?: string): string[] => {
   const made = changeText(change);
   const indent = (text: string): string[] =>
     harmless(text)
@@ -73,6 +85,7 @@ const changeLines = (change: Prediction): string[] => {
   return [
     `  ${titleOf(change)}`,
     `    ${oneLine(`ID ${change.id}${change.sls === null ? '' : `, SLS ${change.sls}`}`)}`,
+    ...(note === undefined ? [] : [`    ${note}`]),
     ...harmless(change.comment.trimEnd())
       .split(/\n|\u2028|\u2029/)
       .map(line => `    ${line}`),
@@ -99,7 +112,8 @@ const failedLines = ({ failed }: Plan): string[] =>
         ),
       ];
 
-const findingLines = ({ findings }: Plan): string[] =>
+/** Lists findings with their hosts. */
+export const findingLines = ({ findings }: Pick<Plan, 'findings'>): string[] =>
   findings.length === 0
     ? []
     : [

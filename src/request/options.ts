@@ -7,7 +7,7 @@ const plan = 'Plan (state.apply --plan-out, show, apply):';
 const ssh = 'SSH:';
 const roster = 'Roster and configuration:';
 const output = 'Output:';
-const checks = 'Checks (validate, lint, lsp):';
+const checks = 'Checks (validate, lint, audit, lsp):';
 
 const flag = (group: string, describe: string, alias?: string): Options => ({
   type: 'boolean',
@@ -190,6 +190,10 @@ export const options = {
   watch: flag(checks, 'Check again after each change of a file'),
   stdio: flag(checks, 'lsp: serve over standard input and output, which is the default'),
   untrusted: flag(checks, 'lsp: render nothing of the project, and do not read its roster'),
+  prometheus: text(
+    checks,
+    "audit: write metrics to this file, for node_exporter's textfile collector",
+  ),
   answers: text(checks, 'File with results of functions that templates call on hosts'),
 
   version: flag('Information:', 'Show the version'),

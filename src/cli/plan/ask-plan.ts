@@ -26,8 +26,7 @@ export const askAndApply = async (opened: Opened): Promise<number> => {
   const making = await planRun(given);
   const kept = new KeptRuntimes();
   try {
-    const quiet = { ...given, options: { ...given.options, out: 'quiet' } };
-    const first = await runCall({ ...opened, given: quiet }, kept, { making });
+    const first = await runCall(opened, kept, { making, isQuiet: true });
     const plan = making.plan();
     const total = Object.keys(plan.hosts).length;
     if (total === 0) return first;

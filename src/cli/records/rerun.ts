@@ -2,7 +2,7 @@ import { nearest } from '../../data/nearest.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Given } from '../../request/given.ts';
 import type { Opened } from '../commands.ts';
-import { targeting } from '../rerun-command.ts';
+import { isAdHoc, targeting } from '../rerun-command.ts';
 import { type RunRecord, readRunRecord, runRecords } from './run-record.ts';
 
 const classes = ['failed', 'changed', 'unreachable', 'skipped'] as const;
@@ -69,12 +69,10 @@ const recordOf = ({ cachedir, dir }: Opened['config'], jid: string | undefined):
 
 /** The same call on these hosts. The order of the list is that of the earlier run. */
 const onHosts = (given: Given, ids: readonly string[]): Given => {
-  if (given.options.local === true) return given;
+  if (isAdHoc(given)) return given;
   const options = Object.fromEntries(
     Object.entries(given.options).filter(([name]) => !targeting.has(name)),
   );
   const [, ...call] = given.words;
-  const isSame = ids.length === 1 && given.words[0]?.startsWith('@');
-  if (isSame) return given;
   return { ...given, options: { ...options, list: true }, words: [ids.join(','), ...call] };
 };

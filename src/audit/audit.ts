@@ -1,0 +1,51 @@
+import type { StateFinding } from '../plan/findings.ts';
+import type { Prediction } from '../protocol/plan.ts';
+
+/** The outcomes of a host in an audit, the most severe first. */
+export const auditOutcomes = ['unreachable', 'failed', 'skipped', 'drifted', 'clean'] as const;
+
+export type AuditOutcome = (typeof auditOutcomes)[number];
+
+/** A state that would change something. */
+export type Drift = {
+  readonly state: Prediction;
+  /** The audit that found it first, in ISO 8601. */
+  readonly since: string;
+  /** Whether an earlier audit looked at this host, and this state was as wanted then. */
+  readonly isNew: boolean;
+};
+
+/** A drift of the last audit that is no more. */
+export type GoneDrift = {
+  readonly since: string;
+  /** The ID of the state; absent where the host has no such state any more. */
+  readonly id?: string;
+};
+
+/** One host of an audit. */
+export type HostAudit = {
+  readonly outcome: AuditOutcome;
+  /** The number of states that were looked at. */
+  readonly states: number;
+  readonly drift: readonly Drift[];
+  readonly failed: readonly Prediction[];
+  readonly gone: readonly GoneDrift[];
+  /** Why there is no result, or none of states. */
+  readonly reason?: string;
+};
+
+/** A comparison of hosts with their states. */
+export type Audit = {
+  readonly jid: string;
+  /** Begin and end in ISO 8601. */
+  readonly began: string;
+  readonly ended: string;
+  /** The audit before this one, by its begin; absent for the first. */
+  readonly previous?: string;
+  readonly hosts: Readonly<Record<string, HostAudit>>;
+  readonly findings: readonly StateFinding[];
+};
+
+/** Counts the hosts of an audit with an outcome. */
+export const countOf = ({ hosts }: Pick<Audit, 'hosts'>, outcome: AuditOutcome): number =>
+  Object.values(hosts).filter(host => host.outcome === outcome).length;
