@@ -52,6 +52,12 @@ const apart = [
     packages: /^prom-client$/,
     contents: `export { Gauge, Registry } from 'prom-client';`,
   },
+  {
+    // `--via`, `tsalt-ssh worker`
+    file: 'queue.cjs',
+    packages: /^(?:bullmq|ioredis)$/,
+    contents: `export { Queue, Worker } from 'bullmq'; export { Redis } from 'ioredis';`,
+  },
 ];
 const packagesApart = {
   name: 'packages-apart',

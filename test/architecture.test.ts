@@ -21,6 +21,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
       'output',
       'plan',
       'audit',
+      'queue',
       'loader',
       'yaml',
       'data',
@@ -48,6 +49,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
   },
   control: {
     imports: [
+      'queue',
       'config',
       'sdb',
       'roster',
@@ -124,6 +126,10 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
   bundle: { imports: ['trust', 'protocol'], packages: ['esbuild', '@babel/parser', 'fflate'] },
   transport: { imports: ['loader', 'trust', 'protocol'], packages: ['ssh2'] },
   loader: { imports: ['protocol'], packages: ['esbuild'] },
+  queue: {
+    imports: ['bundle', 'trust', 'protocol'],
+    packages: ['age-encryption', 'bullmq', 'ioredis'],
+  },
   plan: {
     imports: ['bundle', 'output', 'trust', 'data', 'protocol'],
     packages: ['age-encryption'],

@@ -137,6 +137,27 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
     places: [['<host>']],
     run: async (words, opened) => (await import('./audit.ts')).audit(words, opened),
   },
+  'worker key': {
+    usage: 'worker key --name SEGMENT',
+    summary: 'print the public key of a queue worker, for tsalt.yaml',
+    runEarly: async (words, given) => (await import('./worker.ts')).workerKey(words, given),
+  },
+  worker: {
+    usage: 'worker --name SEGMENT --queue redis://HOST --control KEY',
+    summary: 'work on the hosts of a segment for a control node',
+    runEarly: async (words, given, env) =>
+      (await import('./worker.ts')).queueWorker(words, given, env),
+  },
+  'workers key': {
+    usage: 'workers key',
+    summary: 'print the public key of this control node, for queue workers',
+    run: async (words, opened) => (await import('./worker.ts')).controlKey(words, opened),
+  },
+  workers: {
+    usage: 'workers',
+    summary: 'list the queue workers that live',
+    run: async (words, opened) => (await import('./worker.ts')).listWorkers(words, opened),
+  },
   'node fetch': {
     usage: 'node fetch [PLATFORM]',
     summary: 'get Node for hosts without it: linux-x64, linux-arm64',

@@ -1,25 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { arch, platform, release } from 'node:os';
-
-type Package = { readonly version: string; readonly dependencies: Record<string, string> };
-
-/** This program's package.json: above `src/cli` and above `dist` alike. */
-const ownPackage = (): Package => {
-  for (const path of ['../package.json', '../../package.json'])
-    try {
-      const text = readFileSync(new URL(path, import.meta.url), 'utf8');
-      const found: unknown = JSON.parse(text);
-      if (typeof found === 'object' && found !== null && 'name' in found)
-        if (found.name === 'tsalt-ssh') return found as unknown as Package;
-    } catch {
-      // The next place may have it.
-    }
-  return { version: 'unknown', dependencies: {} };
-};
-
-/** The version of tsalt-ssh. */
-export const ownVersion = (): string => ownPackage().version;
+import { ownPackage } from '../bundle/own-package.ts';
 
 export const versionText = (): string => `tsalt-ssh ${ownPackage().version}\n`;
 

@@ -90,6 +90,10 @@ export type Config = {
   readonly mine_reach: 'run' | 'roster';
   /** Seconds for which answers of the mine are kept. */
   readonly mine_ttl: number;
+  /** The address of the queue of `via`, or where it stands (`env:NAME`, `file:PATH`). */
+  readonly queue?: string;
+  /** The public keys of the workers, one or a list, by segment. */
+  readonly workers: PlainDict;
   readonly state_auto_order: boolean;
   readonly test: boolean;
   readonly providers: PlainDict;

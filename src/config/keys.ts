@@ -61,6 +61,8 @@ export const keys = {
   mine_missing: oneOf('error', 'cached', 'skip'),
   mine_reach: oneOf('run', 'roster'),
   mine_ttl: seconds,
+  queue: textKind,
+  workers: mapping,
   state_auto_order: flag,
   test: flag,
   providers: mapping,
@@ -117,6 +119,8 @@ export const secretOptions: readonly string[] = [
   'ssh_passwd',
   'ssh_priv_passwd',
   'ssh_sudo_passwd',
+  // The address may have a password in it.
+  'queue',
 ];
 
 /** Paths of the keys with which the control node decrypts. They are not sent to hosts. */

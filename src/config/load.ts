@@ -85,6 +85,7 @@ export const configDefaults = {
   mine_missing: 'error',
   mine_reach: 'run',
   mine_ttl: 86_400,
+  workers: {},
   state_auto_order: true,
   test: false,
   providers: {},

@@ -62,4 +62,6 @@ export type Host = {
   readonly disable_wipe?: boolean;
   /** Umask of the runtime, octal text like `0022`. */
   readonly cmd_umask?: string;
+  /** The segment whose workers connect to it, in place of this machine. */
+  readonly via?: string;
 };

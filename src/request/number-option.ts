@@ -16,3 +16,15 @@ export const numberOf = (name: string, value: unknown, least: number): number | 
   if (text.trim() !== '' && Number.isFinite(number) && number > least) return number;
   throw badValue(name, text, 'a number of seconds above 0');
 };
+
+/**
+ * Reads an option that is a count.
+ *
+ * @throws TsaltError `usage-value` for anything but a whole number above 0
+ */
+export const wholeOf = (name: string, value: unknown): number | undefined => {
+  const text = typeof value === 'string' ? value : undefined;
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw badValue(name, text, 'a whole number above 0');
+};

@@ -7,6 +7,7 @@ const plan = 'Plan (state.apply --plan-out, show, apply):';
 const ssh = 'SSH:';
 const roster = 'Roster and configuration:';
 const output = 'Output:';
+const queue = 'Queue workers (worker, workers, --via):';
 const checks = 'Checks (validate, lint, audit, lsp):';
 
 const flag = (group: string, describe: string, alias?: string): Options => ({
@@ -181,6 +182,13 @@ export const options = {
   },
   'log-file': text(output, 'Log to this file'),
   'log-file-level': text(output, 'Level of the log file (default warning)'),
+
+  via: text(queue, 'Reach the hosts by the workers of this segment'),
+  queue: text(queue, 'The queue: redis://HOST:PORT, rediss:// for TLS, env:NAME or file:PATH'),
+  name: text(queue, 'worker: the segment that it works for'),
+  control: text(queue, 'worker: public keys of control nodes, with commas between'),
+  concurrency: text(queue, 'worker: the most hosts at the same time (default 25)'),
+  'worker-dir': text(queue, 'worker: its folder for keys and what it keeps of runs'),
 
   grains: text(checks, 'Check hosts as these systems: debian-12,ubuntu-24.04,rocky-9,alpine-3 …'),
   'grains-from': text(checks, 'Check hosts with the grains of a file (output of grains.items)'),

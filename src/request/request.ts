@@ -2,13 +2,14 @@ import type { FleetRunOptions, Request } from '../config/request.ts';
 import { nearest } from '../data/nearest.ts';
 import type { Data } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
+import type { Host } from '../protocol/host.ts';
 import type { LogLevel } from '../protocol/job.ts';
 import type { StateSelection } from '../protocol/state-selection.ts';
 import { adHocHost, type Roster } from '../roster/load.ts';
 import type { CheckedHost } from '../roster/roster.ts';
 import { SecretStore } from '../roster/secrets.ts';
 import { type CommandLineCall, callOf } from './call.ts';
-import { badValue, numberOf } from './number-option.ts';
+import { badValue, numberOf, wholeOf } from './number-option.ts';
 import { rolloutOptions } from './rollout-options.ts';
 import {
   defaultsOf,
@@ -44,6 +45,7 @@ export const requestOf = async (
   const config = {
     ...invocation.config,
     nodegroups: { ...roster.groups, ...invocation.config.nodegroups },
+    ...(typeof options.queue === 'string' ? { queue: typedQueue(options.queue) } : {}),
   };
   const extra = await hostBesideRoster(call.target, type, roster, invocation);
   // The target that says itself where to go is meant, not its namesake of the roster.
@@ -62,7 +64,7 @@ export const requestOf = async (
     config,
     sdb,
     env,
-    hosts: checked.map(({ host }) => host),
+    hosts: checked.map(({ host }) => viaOf(options.via, host)),
     rosters: rosterPlaces(invocation),
     prepareHost: async host => {
       const { fault, secrets } = byId.get(host.id) ?? {};
@@ -74,6 +76,18 @@ export const requestOf = async (
     options: runOptions(invocation, call),
   };
 };
+
+/** @throws TsaltError `usage-value` for a password, which every user of the machine could read */
+const typedQueue = (address: string): string => {
+  if (!/^rediss?:\/\/[^/@]*:[^/@]+@/.test(address)) return address;
+  throw new TsaltError('usage-value', 'A password on the command line can be read by every user.', {
+    hint: 'Give the address in an environment variable: --queue env:TSALT_QUEUE',
+  });
+};
+
+/** `--via` is for hosts whose roster entry says nothing. */
+const viaOf = (via: unknown, host: Host): Host =>
+  typeof via === 'string' && host.via === undefined ? { ...host, via } : host;
 
 const hostBesideRoster = async (
   target: string,
@@ -208,13 +222,6 @@ const isGiven = (value: Data | undefined): boolean => value !== undefined && val
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined;
-
-const wholeOf = (name: string, value: unknown): number | undefined => {
-  const text = textOf(value);
-  if (text === undefined) return undefined;
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw badValue(name, text, 'a whole number above 0');
-};
 
 const workersOf = (value: unknown): Pick<FleetRunOptions, 'workers'> => {
   const text = textOf(value);

@@ -98,6 +98,7 @@ export const checkHost = (entries: readonly Entry[], defaults: readonly Layer[])
       ),
       disable_wipe: value('disable_wipe'),
       cmd_umask: value('cmd_umask'),
+      via: value('via'),
     }),
     file: entries[0]?.file ?? '',
     secrets,

@@ -99,6 +99,7 @@ export const rosterKinds = {
   remote_port_forwards: textsKind,
   disable_wipe: flag,
   cmd_umask: umask,
+  via: matching('the name of a segment', value => /^[A-Za-z0-9][\w.-]{0,63}$/.test(value)),
 } as const;
 
 export const secretRosterKeys: readonly SecretKey[] = ['passwd', 'sudo_passwd', 'priv_passwd'];

@@ -1,3 +1,4 @@
+import { ownVersion } from '../../bundle/own-package.ts';
 import type { Request } from '../../config/request.ts';
 import type { KeptRuntimes } from '../../control/host/kept-runtimes.ts';
 import { checkPlannedFiles } from '../../control/prepare/planned-job.ts';
@@ -15,7 +16,6 @@ import type { Invocation } from '../../request/rosters.ts';
 import type { Opened } from '../commands.ts';
 import { targeting } from '../rerun-command.ts';
 import { runCall } from '../run-call.ts';
-import { ownVersion } from '../version.ts';
 
 /** `apply FILE`: changes what a plan says, on the hosts that are still as it was made. */
 export const applyPlan = async (words: readonly string[], opened: Opened): Promise<number> => {

@@ -1,3 +1,4 @@
+import { ownVersion } from '../../bundle/own-package.ts';
 import type { Request } from '../../config/request.ts';
 import { holdsSecret } from '../../control/prepare/secrets-in-chunks.ts';
 import { hasKnownSecret } from '../../data/known-secrets.ts';
@@ -12,7 +13,6 @@ import { isOrchestrated } from '../../request/call.ts';
 import type { Given } from '../../request/given.ts';
 import { unusedPillar } from '../../validate/lint/unused-pillar.ts';
 import { rerunCommands } from '../rerun-command.ts';
-import { ownVersion } from '../version.ts';
 
 /** Functions that compile states or run them as given. */
 const planFunctions: ReadonlySet<string> = new Set(

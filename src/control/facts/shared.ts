@@ -1,6 +1,6 @@
 import type { Request, StepResults } from '../../config/request.ts';
 import type { Ranges } from '../../data/taint.ts';
-import type { Data } from '../../data/values/value.ts';
+import type { Data, Dict } from '../../data/values/value.ts';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import type { Artifact } from '../../protocol/artifact.ts';
 import type { RunEvent } from '../../protocol/event.ts';
@@ -12,9 +12,10 @@ import type {
   OrchestrationStep,
   StepReturns,
 } from '../../protocol/orchestration.ts';
-import type { Plain } from '../../protocol/plain.ts';
+import type { Plain, PlainDict } from '../../protocol/plain.ts';
 import type { StateResults } from '../../protocol/result.ts';
 import type { NodeSource } from '../../transport/node-source.ts';
+import type { PillarSettings } from '../../wrapper/context.ts';
 import type { OwnModules } from './own-modules.ts';
 
 /** What all hosts of one run share. */
@@ -29,9 +30,22 @@ export type Shared = {
   readonly nodeSource: NodeSource;
   /** Data of other hosts; absent where no host can be asked. */
   readonly mine?: Mine;
+  /** Has a host's pillar compiled by the process of the run; absent where this is that process. */
+  readonly askPillar?: AskPillar;
   /** The run is an orchestration: what its steps are carried out by. */
   readonly conductor?: Conductor;
 };
+
+/**
+ * Asks for a host's pillar.
+ *
+ * @param call sends a request to the host, for templates of the pillar
+ */
+export type AskPillar = (
+  host: string,
+  about: { readonly grains: PlainDict; readonly settings: PillarSettings },
+  call: (method: string, params: unknown) => Promise<Plain>,
+) => Promise<Dict>;
 
 /** A host whose runtime answers calls. */
 export type AnsweringHost = {

@@ -22,6 +22,7 @@ import type { Shared } from '../facts/shared.ts';
 import { KeptRuntimes } from '../host/kept-runtimes.ts';
 import { transportOptions } from '../host/transport-options.ts';
 import { checkCall, checkTestMode } from '../prepare/check-call.ts';
+import { sendRequest } from '../workers/sent-request.ts';
 import { runInBatches } from './batches.ts';
 import { boundGarbage } from './bound-garbage.ts';
 import { HostMine } from './host-mine.ts';
@@ -128,8 +129,9 @@ const conduct = async (
   // Every host in flight listens for the end of the run.
   setMaxListeners(0, signal);
   const count = kept || open !== openTransport ? 1 : workerCount(request, hosts.length);
-  const { runs, close } =
-    count > 1
+  const { runs, close } = hosts.some(({ via }) => via !== undefined)
+    ? await runsElsewhere({ shared, targets, signal })
+    : count > 1
       ? await runsOfWorkers({ shared, targets, signal }, count)
       : runsHere({ shared, targets, signal, ...(kept ? { kept } : {}) }, open);
   let stopped: TsaltError | undefined;
@@ -172,7 +174,26 @@ const runsOfWorkers = async (
   // Made once, and not by each worker.
   await parts.shared.artifact().catch(() => undefined);
   const { WorkerRuns } = await import('./worker-runs.ts');
-  const runs = new WorkerRuns(parts, count);
+  const { localWorkers } = await import('../workers/local-workers.ts');
+  const { request } = parts.shared;
+  const begin = {
+    type: 'begin',
+    request: sendRequest(request),
+    hosts: parts.targets.hosts.length,
+  } as const;
+  const runs = new WorkerRuns(parts, localWorkers(count, request.fun, begin));
+  return { runs, close: () => runs.close() };
+};
+
+/** Runs hosts by the workers of their segments; hosts without `via` by a process of this machine. */
+const runsElsewhere = async (parts: Omit<FleetParts, 'transport'>): Promise<Runs> => {
+  const { request, emit } = parts.shared;
+  const { WorkerRuns } = await import('./worker-runs.ts');
+  const { poolOfSegments } = await import('../workers/segments.ts');
+  const warn = (message: string): void =>
+    emit({ type: 'log', level: 'warning', module: 'queue', message });
+  const pool = await poolOfSegments(request, parts.targets.hosts, warn);
+  const runs = new WorkerRuns(parts, pool);
   return { runs, close: () => runs.close() };
 };
 

@@ -3,14 +3,18 @@ import type { Request } from '../../config/request.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { RunEvent } from '../../protocol/event.ts';
 import { type Host, Secret } from '../../protocol/host.ts';
+import type { Plain } from '../../protocol/plain.ts';
 import type { BoundRun } from '../../protocol/plan.ts';
+import { pack } from '../../render/confined/wire.ts';
 import { boundedTest } from '../../render/filters/python-regex.ts';
 import { tryRegExpsBy } from '../../targeting/python-regex.ts';
 import { openTransport } from '../../transport/open-transport.ts';
 import type { Transport } from '../../transport/transport.ts';
 import { reportUnwritableCaches } from '../../trust/spare-cache.ts';
 import { receivedFault, sentFault } from '../apart/faults.ts';
+import type { AskPillar } from '../facts/shared.ts';
 import type { Gate } from '../host/host-run.ts';
+import { type HostRequest, requestKey } from '../host/pillar-answer.ts';
 import { transportOptions } from '../host/transport-options.ts';
 import { ForwardedSdb } from '../workers/forwarded-sdb.ts';
 import {
@@ -91,7 +95,7 @@ class FleetWorker {
     else if (message.type === 'go') this.#gates.get(message.id)?.();
     else if (message.type === 'answer') this.#answered(message.id, message.answer);
     else if (message.type === 'abort') this.#stop.abort();
-    else {
+    else if (message.type === 'end') {
       this.#isOver = true;
       this.#parts?.transport.close();
       this.#end();
@@ -119,7 +123,10 @@ class FleetWorker {
     reportUnwritableCaches(request.config.cachedir, text =>
       emit({ type: 'log', level: 'warning', module: 'cache', message: text }),
     );
-    const shared = shareRequest(request, emit);
+    const shared = {
+      ...shareRequest(request, emit),
+      ...(sent.isElsewhere ? { askPillar: this.#askPillar } : {}),
+    };
     const transport = openTransport(transportOptions(request, emit));
     const targets: Targets = { ...pickTargets(request), undecided: this.#undecided };
     const runs = new HostRuns({
@@ -186,6 +193,21 @@ class FleetWorker {
       this.#questions.set(id, { resolve, reject });
       this.#send({ type: 'ask', id, method, params });
     });
+
+  /** Asks for a pillar until all is known that its templates ask the host for. */
+  #askPillar: AskPillar = async (host, { grains, settings: { override, ...rest } }, call) => {
+    const settings = { ...rest, ...(override ? { override: pack(override) } : {}) };
+    const answers: Record<string, Plain> = {};
+    for (;;) {
+      const question = { grains, ...settings, answers };
+      const answer = (await this.#ask('pillar', [host, question])) as
+        | { readonly pillar: string }
+        | { readonly needs: HostRequest };
+      if ('pillar' in answer) return dictFrom(answer.pillar);
+      const { method, params } = answer.needs;
+      answers[requestKey(answer.needs)] = await call(method, params);
+    }
+  };
 
   #answered(id: number, answer: WorkerAnswer): void {
     const question = this.#questions.get(id);

@@ -1,10 +1,11 @@
 import type { PromptQuestion, Request } from '../../config/request.ts';
-import { TsaltError } from '../../protocol/error.ts';
-import type { HostResult } from '../../protocol/event.ts';
+import { showError, TsaltError } from '../../protocol/error.ts';
+import type { HostResult, RunEvent } from '../../protocol/event.ts';
 import type { Host, Secret } from '../../protocol/host.ts';
 import { pack } from '../../render/confined/wire.ts';
 import { receivedFault, sentFault } from '../apart/faults.ts';
 import type { Gate } from '../host/host-run.ts';
+import { pillarAnswer, readPillarQuestion } from '../host/pillar-answer.ts';
 import { answerSdb } from '../workers/forwarded-sdb.ts';
 import {
   eventOf,
@@ -12,66 +13,52 @@ import {
   type SentEvent,
   type WorkerTask,
 } from '../workers/messages.ts';
-import { sendHost, sendRequest } from '../workers/sent-request.ts';
-import { canStartWorkers, WorkerLink } from '../workers/worker-link.ts';
+import { type PoolMaker, type PoolWorker, WorkerEnded, type WorkerPool } from '../workers/pool.ts';
+import { dictFrom } from '../workers/sent-request.ts';
 import { newBarrier } from './barrier.ts';
 import type { FleetParts, HostRunner } from './host-runs.ts';
 
 /** A host that a worker works for. */
 type InFlight = {
   readonly host: Host;
-  readonly worker: WorkerLink;
+  readonly worker: PoolWorker;
   readonly gate: Gate | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 };
 
-/** A worker ended while it worked for a host. */
-class WorkerEnded extends Error {}
-
 /**
- * Runs hosts in processes of this machine. Order, batches, budgets and the barrier are those of one
+ * Runs hosts in other processes: of this machine, or behind a queue. Order, batches, budgets and the barrier are those of one
  * process: they stay here, and so do questions to the person at the terminal.
  */
 export class WorkerRuns implements HostRunner {
   readonly #parts: Omit<FleetParts, 'transport'>;
-  readonly #workers: WorkerLink[] = [];
+  readonly #pool: WorkerPool;
   readonly #inFlight = new Map<number, InFlight>();
   readonly #enter = newBarrier();
   readonly #decided = new Set<Host>();
   /** Warnings about no host, which every worker may have. */
   readonly #warned = new Set<string>();
   readonly #passphrases = new Map<string, Promise<Secret>>();
-  readonly #abort = (): void => {
-    for (const worker of this.#workers) worker.send({ type: 'abort' });
-  };
+  readonly #abort = (): void => this.#pool.abort();
   #next = 1;
-  #replacements: number;
-  #isClosing = false;
   answered = 0;
   hasDrifted = false;
 
-  /**
-   * Starts the workers.
-   *
-   * @throws TsaltError `workers` where the program cannot start itself
-   */
-  constructor(parts: Omit<FleetParts, 'transport'>, count: number) {
-    if (!canStartWorkers())
-      throw new TsaltError('workers', 'Only the built command line can start worker processes.', {
-        hint: 'Leave --workers out.',
-      });
+  constructor(parts: Omit<FleetParts, 'transport'>, makePool: PoolMaker) {
     this.#parts = parts;
-    this.#replacements = count;
-    for (let at = 0; at < count; at += 1) this.#start();
+    this.#pool = makePool({
+      hear: (worker, message) => this.#hear(worker, message),
+      lost: (worker, how) => this.#lost(worker, how),
+    });
     parts.signal.addEventListener('abort', this.#abort, { once: true });
+    if (parts.signal.aborted) this.#abort();
   }
 
   /** Ends the workers. */
   async close(): Promise<void> {
-    this.#isClosing = true;
     this.#parts.signal.removeEventListener('abort', this.#abort);
-    await Promise.all(this.#workers.map(worker => worker.close()));
+    await this.#pool.close();
   }
 
   async decide(host: Host): Promise<boolean> {
@@ -107,21 +94,7 @@ export class WorkerRuns implements HostRunner {
     }
   }
 
-  #start(): void {
-    const { shared, targets, signal } = this.#parts;
-    const { request } = shared;
-    const worker: WorkerLink = new WorkerLink(request.fun, message => this.#hear(worker, message));
-    this.#workers.push(worker);
-    worker.send({ type: 'begin', request: sendRequest(request), hosts: targets.hosts.length });
-    if (signal.aborted) worker.send({ type: 'abort' });
-    void worker.ended.then(how => this.#lost(worker, how));
-  }
-
-  #lost(worker: WorkerLink, how: string): void {
-    this.#workers.splice(this.#workers.indexOf(worker), 1);
-    if (this.#isClosing) return;
-    this.#replacements -= 1;
-    if (this.#replacements >= 0) this.#start();
+  #lost(worker: PoolWorker, how: string): void {
     for (const [id, run] of [...this.#inFlight])
       if (run.worker === worker) {
         this.#inFlight.delete(id);
@@ -129,51 +102,52 @@ export class WorkerRuns implements HostRunner {
       }
   }
 
-  /** Gives a host to the worker with the fewest hosts, and returns its answer. */
-  #give(host: Host, task: WorkerTask, gate?: Gate): Promise<unknown> {
-    const [worker] = this.#workers
-      .filter(({ isAlive }) => isAlive)
-      .sort((one, other) => one.load - other.load);
-    if (!worker) return Promise.reject(new WorkerEnded('none is left'));
+  /** Sends a host to a worker, and returns its answer. */
+  async #give(host: Host, task: WorkerTask, gate?: Gate): Promise<unknown> {
     const { shared, targets } = this.#parts;
     const { raw } = shared.request;
     const id = this.#next;
     this.#next += 1;
-    worker.load += 1;
-    const given = new Promise((resolve, reject) => {
-      this.#inFlight.set(id, { host, worker, gate, resolve, reject });
-    });
-    worker.send({
-      type: 'host',
-      id,
-      task,
-      host: sendHost(host),
-      ...(raw === undefined ? {} : { raw: typeof raw === 'string' ? raw : raw(host) }),
-      planned: shared.request.planned?.runOf(host.id),
-      isUndecided: targets.undecided.has(host),
-      isDecided: this.#decided.has(host),
-    });
-    return given.finally(() => {
-      worker.load -= 1;
-    });
+    const worker = await this.#pool.take(host, id);
+    try {
+      const given = new Promise((resolve, reject) => {
+        this.#inFlight.set(id, { host, worker, gate, resolve, reject });
+      });
+      worker.send({
+        type: 'host',
+        id,
+        task,
+        host: worker.sendHost(host),
+        ...(raw === undefined ? {} : { raw: typeof raw === 'string' ? raw : raw(host) }),
+        planned: shared.request.planned?.runOf(host.id),
+        isUndecided: targets.undecided.has(host),
+        isDecided: this.#decided.has(host),
+      });
+      return await given;
+    } finally {
+      this.#inFlight.delete(id);
+      this.#pool.left(worker);
+    }
   }
 
-  #hear(worker: WorkerLink, message: FromFleetWorker): void {
-    if (message.type === 'event') this.#event(message);
+  #hear(worker: PoolWorker, message: FromFleetWorker): void {
+    if (message.type === 'event') this.#event(worker, message);
     else if (message.type === 'ask') this.#answer(worker, message);
     else {
       const run = this.#inFlight.get(message.id);
+      if (run?.worker !== worker) return;
       if (message.type === 'gate') this.#gate(message, run);
       else {
         this.#inFlight.delete(message.id);
-        if (message.type === 'done') run?.resolve(message.value);
-        else run?.reject(receivedFault(message.fault));
+        if (message.type === 'done') run.resolve(message.value);
+        else run.reject(receivedFault(message.fault));
       }
     }
   }
 
-  #event(message: SentEvent): void {
+  #event(worker: PoolWorker, message: SentEvent): void {
     const event = eventOf(message);
+    if (worker.isElsewhere && !this.#isAbout(worker, event)) return;
     if (event.type === 'host') {
       this.answered += 1;
       if (event.result.failure?.kind === 'drift') this.hasDrifted = true;
@@ -186,31 +160,43 @@ export class WorkerRuns implements HostRunner {
     this.#parts.shared.emit(event);
   }
 
-  #gate(
-    { id, step }: FromFleetWorker & { readonly type: 'gate' },
-    run: InFlight | undefined,
-  ): void {
-    if (!run) return;
+  /** A worker elsewhere speaks of the hosts that it works for, and of no others. */
+  #isAbout(worker: PoolWorker, event: RunEvent): boolean {
+    const id = event.type === 'host' ? event.result.id : 'host' in event ? event.host : undefined;
+    if (id === undefined) return event.type === 'log';
+    return [...this.#inFlight.values()].some(run => run.worker === worker && run.host.id === id);
+  }
+
+  #gate({ id, step }: FromFleetWorker & { readonly type: 'gate' }, run: InFlight): void {
     if (step === 'connected') run.gate?.connected();
     else void run.gate?.ready().then(() => run.worker.send({ type: 'go', id }));
   }
 
   #answer(
-    worker: WorkerLink,
+    worker: PoolWorker,
     { id, method, params }: FromFleetWorker & { readonly type: 'ask' },
   ): void {
-    this.#ask(method, params).then(
+    this.#ask(worker, method, params).then(
       value => worker.send({ type: 'answer', id, answer: { value } }),
       error => worker.send({ type: 'answer', id, answer: { fault: sentFault(error) } }),
     );
   }
 
-  async #ask(method: string, params: readonly unknown[]): Promise<unknown> {
-    const { request } = this.#parts.shared;
-    if (method === 'sdb' || method === 'vault') return answerSdb(request.sdb, method, params);
+  async #ask(worker: PoolWorker, method: string, params: readonly unknown[]): Promise<unknown> {
+    const { shared } = this.#parts;
+    const { request } = shared;
     if (method === 'ask') return (await this.#askPerson(params[0] as PromptQuestion)).reveal();
-    const host = [...this.#inFlight.values()].find(run => run.host.id === params[0])?.host;
-    if (method === 'prepare' && host) return sendHost(await request.prepareHost(host));
+    // A worker elsewhere may know its own hosts only, and nothing that these do not need.
+    if ((method === 'sdb' || method === 'vault') && !worker.isElsewhere)
+      return answerSdb(request.sdb, method, params);
+    const host = [...this.#inFlight.values()].find(
+      run => run.worker === worker && run.host.id === params[0],
+    )?.host;
+    if (method === 'prepare' && host) return worker.sendHost(await request.prepareHost(host));
+    if (method === 'pillar' && host) {
+      const answer = await pillarAnswer(shared, host, readPillarQuestion(params[1], dictFrom));
+      return 'pillar' in answer ? { pillar: pack(answer.pillar) } : answer;
+    }
     throw new TsaltError('internal', `A worker asked for ${method}.`, { kind: 'internal' });
   }
 
@@ -230,7 +216,13 @@ export class WorkerRuns implements HostRunner {
     const message = isEnded
       ? `${id}: its worker process ended before its run did (${error.message}). What the host had done until then stands; run it again.`
       : `${id}: ${error instanceof Error ? error.message : String(error)}`;
-    const code = isEnded ? 'worker-ended' : 'internal';
-    return { id, fun, retcode: 1, failure: { kind: 'internal', code, message } };
+    const known = error instanceof TsaltError ? error : undefined;
+    const code = isEnded ? 'worker-ended' : (known?.code ?? 'internal');
+    const failure = {
+      kind: known?.kind ?? ('internal' as const),
+      code,
+      message: known ? showError(known) : message,
+    };
+    return { id, fun, retcode: 1, failure };
   }
 }

@@ -3,7 +3,7 @@ import type { Artifact } from '../../protocol/artifact.ts';
 import type { TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
 import type { Handler, Peer } from '../../protocol/peer.ts';
-import type { PlainDict } from '../../protocol/plain.ts';
+import type { Plain, PlainDict } from '../../protocol/plain.ts';
 import type { WrapperContext } from '../../wrapper/context.ts';
 import { HostWork } from '../apart/host-work.ts';
 import { HostFacts } from '../facts/host-facts.ts';
@@ -63,10 +63,19 @@ export class HostAttempt {
       this.#refs.addExtra(
         [given.get('extra_filerefs') ?? []].flat().map(String).join(' ').split(/[ ,]+/),
       );
-    this.pillar = new HostPillar(this.facts, ask, (seen, saltenv) => ({
-      ...this.templates.context(seen, saltenv),
-      call: this.calls.callSeeing(seen),
-    }));
+    this.pillar = new HostPillar(
+      this.facts,
+      ask,
+      (seen, saltenv) => ({
+        ...this.templates.context(seen, saltenv),
+        call: this.calls.callSeeing(seen),
+      }),
+      async (method, params) => {
+        const answer = await (await this.calls.peer()).request<Plain>(method, params);
+        this.facts.hear(answer, method);
+        return answer;
+      },
+    );
     this.calls = new HostCalls(this.facts, this.pillar, [this.#refs, this.#renders], seen =>
       quietContext(seen ? { ...this, pillar: pillarSeen(this.pillar, seen) } : this),
     );

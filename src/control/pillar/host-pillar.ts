@@ -6,9 +6,9 @@ import {
 } from '../../compiler/pillar.ts';
 import type { SlsLoader } from '../../data/sls.ts';
 import { type MergeOptions, mergeDicts, mergeRecursive } from '../../data/values/merge.ts';
-import { type Data, type Dict, isDict } from '../../data/values/value.ts';
+import { type Data, type Dict, isDict, toPlainDict } from '../../data/values/value.ts';
 import { shownPath } from '../../fileserver/shown-path.ts';
-import { getOwn, type PlainDict } from '../../protocol/plain.ts';
+import { getOwn, type Plain, type PlainDict } from '../../protocol/plain.ts';
 import { customRenderers } from '../../render/custom.ts';
 import { renderValue } from '../../render/render.ts';
 import type { RenderContext } from '../../render/types.ts';
@@ -28,6 +28,7 @@ export class HostPillar {
   readonly #facts: HostFacts;
   readonly #renderContext: (pillar: Dict, saltenv: string) => RenderContext;
   readonly #ask: AskSource;
+  readonly #call: ((method: string, params: unknown) => Promise<Plain>) | undefined;
   #pillar: Promise<Dict> | undefined;
   /** What of sdb stands in the pillar files that were read, and is a value for this host. */
   readonly #addresses = new Set<string>();
@@ -38,11 +39,13 @@ export class HostPillar {
     facts: HostFacts,
     ask: AskSource,
     renderContext: (pillar: Dict, saltenv: string) => RenderContext,
+    call?: (method: string, params: unknown) => Promise<Plain>,
   ) {
     const { kwargs, config } = facts.shared.request;
     this.#facts = facts;
     this.#ask = ask;
     this.#renderContext = renderContext;
+    this.#call = call;
     this.#settings = pillarSettingsOf(kwargs, config.options);
   }
 
@@ -81,6 +84,9 @@ export class HostPillar {
    * lies over the pillar the host has anyway. (`ssh_merge_pillar`)
    */
   compile = async (settings: PillarSettings): Promise<Dict> => {
+    const { shared, host, grains } = this.#facts;
+    if (shared.askPillar && this.#call)
+      return shared.askPillar(host.id, { grains: toPlainDict(grains), settings }, this.#call);
     const { options } = this.#facts.shared.request.config;
     const { pillarenv, saltenv } = settings;
     const anyway = pillarSettingsOf(new Map(), options);

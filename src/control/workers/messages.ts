@@ -2,6 +2,7 @@ import type { RequisiteGraph, RunEvent } from '../../protocol/event.ts';
 import { parseExact, stringify } from '../../protocol/exact-json.ts';
 import type { BoundRun, PlannedJob } from '../../protocol/plan.ts';
 import type { SentFault } from '../apart/jobs.ts';
+import type { SentProject } from './sent-project.ts';
 import type { SentHost, SentRequest } from './sent-request.ts';
 
 /** The work of a worker on one host. */
@@ -12,7 +13,13 @@ export type WorkerTask =
 
 /** Messages to a worker. */
 export type ToFleetWorker =
-  | { readonly type: 'begin'; readonly request: SentRequest; readonly hosts: number }
+  | {
+      readonly type: 'begin';
+      readonly request: SentRequest;
+      readonly hosts: number;
+      /** The files of the project, for workers elsewhere: they ask for the pillar. */
+      readonly project?: SentProject;
+    }
   | {
       readonly type: 'host';
       readonly id: number;
@@ -32,7 +39,24 @@ export type ToFleetWorker =
   | { readonly type: 'answer'; readonly id: number; readonly answer: WorkerAnswer }
   | { readonly type: 'abort' }
   /** The run is over. */
-  | { readonly type: 'end' };
+  | { readonly type: 'end' }
+  | ToQueueWorker;
+
+/** Messages to a worker behind a queue, which do not concern its process. */
+export type ToQueueWorker =
+  /** It may work for the host with this number, or somebody else does. */
+  { readonly type: 'granted' | 'denied'; readonly id: number } | { readonly type: 'alive' };
+
+/** Messages of a worker behind a queue. */
+export type FromQueueWorker =
+  | FromFleetWorker
+  /** It has the job of the host with this number, and asks for the host. */
+  | { readonly type: 'claim'; readonly id: number }
+  /** Its version differs from that of the run. */
+  | { readonly type: 'other-version'; readonly id: number; readonly version: string }
+  /** Its process for this run has ended. */
+  | { readonly type: 'lost'; readonly how: string }
+  | { readonly type: 'alive' };
 
 /** The answer to a question of a worker. */
 export type WorkerAnswer = { readonly value: unknown } | { readonly fault: SentFault };

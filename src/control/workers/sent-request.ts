@@ -1,12 +1,15 @@
+import { existsSync, readFileSync } from 'node:fs';
 import type { Config } from '../../config/config.ts';
 import type { FleetRunOptions, Request } from '../../config/request.ts';
 import { type Data, type Dict, isDict } from '../../data/values/value.ts';
+import { TsaltError } from '../../protocol/error.ts';
 import { type Host, Secret } from '../../protocol/host.ts';
 import type { AppliedPlan } from '../../protocol/plan.ts';
 import { pack, unpack } from '../../render/confined/wire.ts';
+import { checkTrusted } from '../../trust/check.ts';
 
 /** Data that plain JSON does not hold is packed. */
-type SentConfig = Omit<Config, 'options' | 'roster_defaults'> & {
+export type SentConfig = Omit<Config, 'options' | 'roster_defaults'> & {
   readonly options: string;
   readonly roster_defaults: string;
 };
@@ -23,6 +26,8 @@ export type SentRequest = Pick<
   readonly isSdbUsed: boolean;
   /** The artifact of the plan to apply. */
   readonly planned?: string;
+  /** The worker is elsewhere: it asks for the pillar. */
+  readonly isElsewhere?: true;
   readonly config: SentConfig;
   readonly options: Omit<FleetRunOptions, 'batchCheck'>;
 };
@@ -32,6 +37,8 @@ const secretKeys = ['passwd', 'sudo_passwd', 'priv_passwd'] as const;
 /** A host; its secrets are opened for the way. */
 export type SentHost = Omit<Host, (typeof secretKeys)[number]> & {
   readonly secrets: Readonly<Record<string, string>>;
+  /** The private key, where its file stays on the control node. */
+  readonly key?: string;
 };
 
 /** Makes of a request what can be sent to another process. */
@@ -67,7 +74,7 @@ export type OwnParts = Pick<Request, 'ask' | 'prepareHost' | 'sdb'> & {
 
 /** The request that was sent, without hosts. */
 export const receiveRequest = (
-  { args, kwargs, isRaw, isSdbUsed, planned, config, ...sent }: SentRequest,
+  { args, kwargs, isRaw, isSdbUsed, planned, config, isElsewhere: _, ...sent }: SentRequest,
   own: (isSdbUsed: boolean) => OwnParts,
 ): Request => {
   const received: Config = {
@@ -110,11 +117,64 @@ export const sendHost = (host: Host): SentHost => {
 };
 
 /** The host that was sent. */
-export const receiveHost = ({ secrets, ...host }: SentHost): Host => {
+export const receiveHost = ({ secrets, key: _, ...host }: SentHost): Host => {
   const filled: { [key in (typeof secretKeys)[number]]?: Secret } = {};
   for (const key of secretKeys) {
     const value = secrets[key];
     if (value !== undefined) filled[key] = new Secret(value);
   }
   return { ...host, ...filled };
+};
+
+/** Options that are of no use elsewhere, or hold what only the control node may know. */
+const keptHere =
+  /^(?:ext_pillar|pillar_roots|vault|queue|workers|roster.*|ssh_.*passwd|.*_keydir|age_identity_file)$/;
+
+/**
+ * Makes of a request what a worker elsewhere may know: no pillar, no stores, no environment.
+ *
+ * @param request as `sendRequest` makes it
+ */
+export const withoutSecrets = (request: SentRequest): SentRequest => {
+  const { queue: _, ...config } = request.config;
+  const options = new Map(
+    [...dictFrom(config.options)].filter(
+      ([key, value]) => !keptHere.test(String(key)) && !(isDict(value) && value.has('driver')),
+    ),
+  );
+  return {
+    ...request,
+    env: {},
+    isSdbUsed: false,
+    isElsewhere: true,
+    config: {
+      ...config,
+      options: pack(options),
+      roster_defaults: pack(new Map()),
+      pillar_roots: {},
+      ext_pillar: [],
+      workers: {},
+      rosters: [],
+    },
+  };
+};
+
+/**
+ * Makes of a host what can be sent to a worker elsewhere: the private key comes along.
+ *
+ * @throws TsaltError `via` where its entry names programs or scripts of this machine
+ */
+export const sendHostAway = (host: Host): SentHost => {
+  for (const key of ['ssh_pre_flight', 'ssh_pre_hook'] as const)
+    if (host[key] !== undefined)
+      throw new TsaltError('via', `${host.id}: ${key} does not work with via.`, {
+        hint: 'It is a file of the control node, which workers do not have.',
+      });
+  if (host.transport !== undefined && !['ssh2', 'openssh'].includes(host.transport))
+    throw new TsaltError('via', `${host.id}: transport ${host.transport} does not work with via.`);
+  const sent = sendHost(host);
+  // A key that is not here lies with the worker, at this path.
+  if (host.priv === undefined || !existsSync(host.priv)) return sent;
+  checkTrusted(host.priv, 'The private key');
+  return { ...sent, key: readFileSync(host.priv, 'utf8') };
 };

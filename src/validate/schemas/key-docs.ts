@@ -29,6 +29,7 @@ export const rosterDocs: Readonly<Record<string, string>> = {
   remote_port_forwards: 'Tunnels from the host: `PORT:HOST:HOSTPORT`.',
   disable_wipe: 'Keeps the workspace even with `--wipe`.',
   cmd_umask: 'The umask of commands on the host.',
+  via: 'The segment whose workers connect to it: see `workers` in tsalt.yaml.',
 };
 
 /** Documentation of options of `tsalt.yaml` for editors. */
@@ -58,6 +59,8 @@ export const configDocs: Readonly<Record<string, string>> = {
   mine_functions: 'Functions of all hosts that `mine.get` may ask for, with their arguments.',
   mine_missing:
     'Whether a host that does not answer is an error, answered from the cache, or left out.',
+  queue: 'The address of the queue of `via`: `redis://HOST:PORT`, `env:NAME` or `file:PATH`.',
+  workers: 'The public keys of queue workers by segment: one, or a list.',
   mine_reach: 'Whether `mine.get` asks hosts of the run only, or all of the roster.',
   mine_ttl: 'Seconds for which answers of the mine are kept.',
   failhard: 'Ends a run at the first state that fails.',

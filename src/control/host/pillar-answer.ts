@@ -1,0 +1,110 @@
+import type { Dict } from '../../data/values/value.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import type { Host } from '../../protocol/host.ts';
+import { Peer } from '../../protocol/peer.ts';
+import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
+import type { PillarSettings } from '../../wrapper/context.ts';
+import type { Shared } from '../facts/shared.ts';
+import { HostAttempt } from './attempt.ts';
+
+/** A request to the host that a template of the pillar makes. */
+export type HostRequest = { readonly method: string; readonly params: unknown };
+
+/** The pillar of a host that another process works for, or what the host must be asked before. */
+export type PillarAnswer = { readonly pillar: Dict } | { readonly needs: HostRequest };
+
+/** The answers of a host to the requests that its pillar needed so far, by `requestKey`. */
+export type HostAnswers = Readonly<Record<string, Plain>>;
+
+/** Calls of a host for one pillar. */
+const mostAnswers = 200;
+
+/** A name for a request and its arguments. */
+export const requestKey = ({ method, params }: HostRequest): string =>
+  JSON.stringify([method, params]);
+
+/** Stands where the wire to a host is: answers what was answered before. */
+class AnsweringPeer extends Peer {
+  readonly #answers: HostAnswers;
+  readonly #host: string;
+  needs: HostRequest | undefined;
+
+  constructor(host: string, answers: HostAnswers) {
+    super({ write: () => undefined, handlers: {}, events: {} });
+    this.#host = host;
+    this.#answers = answers;
+  }
+
+  override async request<T>(method: string, params: unknown): Promise<T> {
+    const request = { method, params };
+    const key = requestKey(request);
+    if (Object.hasOwn(this.#answers, key)) return this.#answers[key] as T;
+    this.needs ??= request;
+    throw new TsaltError('needs-host', `${this.#host} must be asked first.`, { kind: 'internal' });
+  }
+}
+
+/**
+ * Compiles the pillar of a host that another process is connected to. Where a template calls the
+ * host, the call is returned in place of the pillar: the pillar is asked for again with its answer.
+ *
+ * @throws TsaltError as the pillar of a host here does
+ */
+export const pillarAnswer = async (
+  shared: Shared,
+  host: Host,
+  {
+    grains,
+    settings,
+    answers,
+  }: {
+    readonly grains: PlainDict;
+    readonly settings: PillarSettings;
+    readonly answers: HostAnswers;
+  },
+): Promise<PillarAnswer> => {
+  if (Object.keys(answers).length > mostAnswers)
+    throw new TsaltError(
+      'pillar-calls',
+      `The pillar of ${host.id} calls functions of the host more than ${mostAnswers} times.`,
+      { kind: 'pillar' },
+    );
+  const artifact = await shared.artifact();
+  const peer = new AnsweringPeer(host.id, answers);
+  const attempt = new HostAttempt(shared, host, {
+    ask: (_, ask) => ask(),
+    refuse: () => undefined,
+    ready: async () => undefined,
+    restart: async () => ({ took: 0 }),
+    guarded: (_, run) => run(),
+  });
+  try {
+    attempt.learn(artifact, await shared.ownModules());
+    attempt.greet(grains, peer);
+    for (const [key, answer] of Object.entries(answers)) attempt.facts.hear(answer, key);
+    const pillar = await attempt.pillar.compile(settings);
+    return peer.needs ? { needs: peer.needs } : { pillar };
+  } catch (error) {
+    if (peer.needs) return { needs: peer.needs };
+    throw error;
+  } finally {
+    attempt.close();
+  }
+};
+
+/** Reads what another process asks for a pillar with. */
+export const readPillarQuestion = (
+  value: unknown,
+  unpacked: (text: string) => Dict,
+): { grains: PlainDict; settings: PillarSettings; answers: HostAnswers } => {
+  const { grains, pillarenv, saltenv, override, answers } = isPlainDict(value) ? value : {};
+  return {
+    grains: isPlainDict(grains) ? grains : {},
+    settings: {
+      ...(typeof pillarenv === 'string' ? { pillarenv } : {}),
+      ...(typeof saltenv === 'string' ? { saltenv } : {}),
+      ...(typeof override === 'string' ? { override: unpacked(override) } : {}),
+    },
+    answers: isPlainDict(answers) ? answers : {},
+  };
+};

@@ -1,0 +1,330 @@
+import type { Request } from '../../config/request.ts';
+import { messageOf, TsaltError } from '../../protocol/error.ts';
+import type { Host } from '../../protocol/host.ts';
+import { beat, liveWorkers } from '../../queue/alive.ts';
+import { putBlobs } from '../../queue/blobs.ts';
+import { keyedName, newKey } from '../../queue/cipher.ts';
+import {
+  type JobQueue,
+  QueueServer,
+  type RedisAddress,
+  type RedisClient,
+  shownAddress,
+} from '../../queue/connect.ts';
+import type { PublicKey, QueueKeys } from '../../queue/keys.ts';
+import { envelopeOf, LostMessages, MessageReceiver, MessageSender } from '../../queue/messages.ts';
+import { instanceQueue, runQueue, segmentQueue } from '../../queue/names.ts';
+import { sealJob } from '../../queue/sealed-job.ts';
+import {
+  decodeMessage,
+  encodeMessage,
+  type FromQueueWorker,
+  type ToFleetWorker,
+} from './messages.ts';
+import { type PoolMaker, type PoolWorker, WorkerEnded, type WorkerPool } from './pool.ts';
+import { collectProject } from './sent-project.ts';
+import { sendHostAway, sendRequest, withoutSecrets } from './sent-request.ts';
+
+/** How a run reaches workers elsewhere. */
+export type QueueAccess = {
+  readonly connection: RedisAddress;
+  readonly keys: QueueKeys;
+  /** The keys of the workers, by segment. */
+  readonly workers: ReadonlyMap<string, readonly PublicKey[]>;
+  readonly version: string;
+};
+
+/** Milliseconds without a word after which a worker is given up. */
+const silence = 30_000;
+
+/** Milliseconds for which a job waits where no worker of its segment lives. */
+const patience = 20_000;
+
+/** Milliseconds for which a job can be opened. */
+const lifetime = 24 * 3600_000;
+
+type Waiting = {
+  readonly host: Host;
+  readonly segment: string;
+  readonly since: number;
+  readonly resolve: (worker: PoolWorker) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/** A process of a worker elsewhere. */
+type Remote = PoolWorker & {
+  readonly instance: string;
+  readonly sender: MessageSender;
+  heard: number;
+};
+
+type Opened = {
+  readonly inbox: JobQueue;
+  readonly begin: ToFleetWorker;
+};
+
+/** Makes a pool of the workers behind a queue. */
+export const queuedWorkers =
+  (
+    request: Request,
+    hosts: number,
+    access: QueueAccess,
+    warn: (message: string) => void,
+  ): PoolMaker =>
+  ears =>
+    new QueuedWorkers({ request, hosts, access, warn, ears });
+
+class QueuedWorkers implements WorkerPool {
+  readonly #parts: {
+    readonly request: Request;
+    readonly hosts: number;
+    readonly access: QueueAccess;
+    readonly ears: Parameters<PoolMaker>[0];
+  };
+  readonly #server: QueueServer;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #remotes = new Map<string, Remote>();
+  readonly #receivers = new Map<string, MessageReceiver>();
+  readonly #runKeys = new Map<string, Buffer>();
+  readonly #queues = new Map<string, Promise<JobQueue>>();
+  readonly #gone = new Set<string>();
+  #redis: Promise<RedisClient> | undefined;
+  #opened: Promise<Opened> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isAborted = false;
+
+  constructor({
+    warn,
+    ...parts
+  }: {
+    readonly request: Request;
+    readonly hosts: number;
+    readonly access: QueueAccess;
+    readonly warn: (message: string) => void;
+    readonly ears: Parameters<PoolMaker>[0];
+  }) {
+    this.#parts = parts;
+    this.#server = new QueueServer(parts.access.connection, warn);
+  }
+
+  async take(host: Host, id: number): Promise<PoolWorker> {
+    const { access, request } = this.#parts;
+    const { jid } = request.options;
+    const segment = host.via ?? '';
+    const keys = access.workers.get(segment);
+    if (!keys || keys.length === 0) throw unknownSegment(host, segment);
+    this.#redis ??= this.#server.redis();
+    await this.#checkAlive(await this.#redis, host, segment);
+    this.#opened ??= this.#open(this.#redis);
+    await this.#opened;
+    const runKey = this.#runKeys.get(segment) ?? newKey();
+    this.#runKeys.set(segment, runKey);
+    const job = {
+      version: access.version,
+      jid,
+      number: id,
+      segment,
+      runKey: runKey.toString('base64'),
+      expires: Date.now() + lifetime,
+    };
+    const sealed = await sealJob(job, access.keys, keys);
+    const queue = await this.#queue(segmentQueue(segment));
+    if (this.#isAborted) throw aborted(host);
+    const claimed = new Promise<PoolWorker>((resolve, reject) => {
+      this.#waiting.set(id, { host, segment, since: Date.now(), resolve, reject });
+    });
+    claimed.catch(() => undefined);
+    await queue.add('host', { sealed }, { removeOnComplete: true, removeOnFail: true });
+    return claimed;
+  }
+
+  left(): void {
+    // Each worker knows its own limit (--concurrency).
+  }
+
+  abort(): void {
+    this.#isAborted = true;
+    for (const [id, { host, reject }] of [...this.#waiting]) {
+      this.#waiting.delete(id);
+      reject(aborted(host));
+    }
+    for (const remote of this.#remotes.values()) remote.send({ type: 'abort' });
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    for (const remote of this.#remotes.values()) remote.send({ type: 'end' });
+    await Promise.all([...this.#remotes.values()].map(({ sender }) => sender.sent()));
+    const opened = await this.#opened?.catch(() => undefined);
+    await opened?.inbox.obliterate({ force: true }).catch(() => undefined);
+    await this.#server.close();
+  }
+
+  async #open(connected: Promise<RedisClient>): Promise<Opened> {
+    const { access, request, hosts } = this.#parts;
+    const { jid } = request.options;
+    const redis = await connected;
+    const inbox = await this.#server.queue(runQueue(jid));
+    const seed = Buffer.from(access.keys.identity, 'utf8');
+    const key = Buffer.from(keyedName(seed, 'tsalt-ssh project'), 'hex');
+    const { project, blobs } = await collectProject(request.config, key);
+    await putBlobs(redis, key, blobs);
+    await this.#server.worker(runQueue(jid), data => this.#receive(data), { mayStall: true });
+    this.#timer = setInterval(() => void this.#look(redis), beat);
+    this.#timer.unref();
+    const begin: ToFleetWorker = {
+      type: 'begin',
+      request: withoutSecrets(sendRequest(request)),
+      hosts,
+      project,
+    };
+    return { inbox, begin };
+  }
+
+  #queue(name: string): Promise<JobQueue> {
+    const queue = this.#queues.get(name) ?? this.#server.queue(name);
+    this.#queues.set(name, queue);
+    return queue;
+  }
+
+  async #checkAlive(redis: RedisClient, host: Host, segment: string): Promise<void> {
+    const { access } = this.#parts;
+    const all = (await liveWorkers(redis, access.workers)).filter(one => one.segment === segment);
+    const [first] = all;
+    if (!first) throw noWorker(host, segment, access.connection);
+    if (all.some(({ version }) => version === access.version)) return;
+    throw otherVersion(host, first.version, access.version, segment);
+  }
+
+  /** Drops workers that are silent, and hosts that no worker can take. */
+  async #look(redis: RedisClient): Promise<void> {
+    const now = Date.now();
+    for (const remote of [...this.#remotes.values()]) {
+      remote.send({ type: 'alive' });
+      if (now - remote.heard > silence)
+        this.#lost(remote, `no word from it for ${silence / 1000} s`);
+    }
+    for (const [id, { host, segment, since, reject }] of [...this.#waiting]) {
+      if (now - since < patience) continue;
+      try {
+        await this.#checkAlive(redis, host, segment);
+      } catch (error) {
+        // Redis itself may be away: then nobody knows.
+        if (!(error instanceof TsaltError) || !this.#waiting.delete(id)) continue;
+        reject(error);
+      }
+    }
+  }
+
+  async #receive(data: unknown): Promise<void> {
+    const envelope = envelopeOf(data);
+    const { jid } = this.#parts.request.options;
+    if (!envelope || envelope.jid !== jid || this.#gone.has(envelope.instance)) return;
+    const { instance } = envelope;
+    const segment = instance.split('~')[0] ?? '';
+    const key = this.#runKeys.get(segment);
+    if (!key) return;
+    const route = { jid, instance, to: 'control' } as const;
+    const receiver = this.#receivers.get(instance) ?? new MessageReceiver(key, route);
+    let texts: readonly string[];
+    try {
+      texts = receiver.open(envelope);
+    } catch (error) {
+      const remote = this.#remotes.get(instance);
+      // Other messages that cannot be opened are not from a worker.
+      if (error instanceof LostMessages && remote) this.#lost(remote, messageOf(error));
+      return;
+    }
+    this.#receivers.set(instance, receiver);
+    for (const text of texts)
+      await this.#hear(instance, segment, decodeMessage(text) as FromQueueWorker);
+  }
+
+  async #hear(instance: string, segment: string, message: FromQueueWorker): Promise<void> {
+    const remote = this.#remotes.get(instance);
+    if (remote) remote.heard = Date.now();
+    if (message.type === 'claim') await this.#claimed(instance, segment, message.id);
+    else if (message.type === 'other-version') this.#refused(segment, message);
+    else if (message.type === 'lost') {
+      if (remote) this.#lost(remote, message.how);
+    } else if (message.type !== 'alive' && remote) this.#parts.ears.hear(remote, message);
+  }
+
+  /** Each host is granted once: a job that is in the queue twice is done once. */
+  async #claimed(instance: string, segment: string, id: number): Promise<void> {
+    const waiting = this.#waiting.get(id);
+    const remote = await this.#remote(instance, segment);
+    if (!waiting || waiting.segment !== segment) {
+      remote.send({ type: 'denied', id });
+      return;
+    }
+    this.#waiting.delete(id);
+    remote.send({ type: 'granted', id });
+    waiting.resolve(remote);
+  }
+
+  #refused(
+    segment: string,
+    { id, version }: FromQueueWorker & { readonly type: 'other-version' },
+  ): void {
+    const waiting = this.#waiting.get(id);
+    if (!waiting || waiting.segment !== segment) return;
+    this.#waiting.delete(id);
+    waiting.reject(otherVersion(waiting.host, version, this.#parts.access.version, segment));
+  }
+
+  async #remote(instance: string, segment: string): Promise<Remote> {
+    const known = this.#remotes.get(instance);
+    if (known) return known;
+    const { jid } = this.#parts.request.options;
+    const queue = await this.#queue(instanceQueue(instance));
+    const key = this.#runKeys.get(segment) ?? newKey();
+    const sender = new MessageSender(queue, key, { jid, instance, to: 'worker' });
+    const remote: Remote = {
+      instance,
+      sender,
+      heard: Date.now(),
+      send: message => sender.send(encodeMessage(message)),
+      sendHost: sendHostAway,
+      isElsewhere: true,
+    };
+    this.#remotes.set(instance, remote);
+    const { begin } = (await this.#opened) as Opened;
+    remote.send(begin);
+    if (this.#isAborted) remote.send({ type: 'abort' });
+    return remote;
+  }
+
+  #lost(remote: Remote, how: string): void {
+    this.#remotes.delete(remote.instance);
+    this.#gone.add(remote.instance);
+    this.#parts.ears.lost(remote, how);
+  }
+}
+
+const workersHint = 'tsalt-ssh workers lists those that live.';
+
+const unknownSegment = ({ id }: Host, segment: string): TsaltError =>
+  new TsaltError('via', `${id}: there is no segment '${segment}' among the workers.`, {
+    hint: `Name the keys of its workers in tsalt.yaml: workers: {${segment}: KEY}. tsalt-ssh worker key prints a key.`,
+  });
+
+const noWorker = ({ id }: Host, segment: string, connection: RedisAddress): TsaltError =>
+  new TsaltError(
+    'no-worker',
+    `${id}: no worker of the segment '${segment}' lives at ${shownAddress(connection)}.`,
+    {
+      kind: 'unreachable',
+      hint: `Start one: tsalt-ssh worker --name ${segment} --queue ${shownAddress(connection)}. ${workersHint}`,
+    },
+  );
+
+const otherVersion = ({ id }: Host, theirs: string, ours: string, segment: string): TsaltError =>
+  new TsaltError(
+    'worker-version',
+    `${id}: the worker of the segment '${segment}' is tsalt-ssh ${theirs}, and this is ${ours}.`,
+    { kind: 'unreachable', hint: `Install the same version on both. ${workersHint}` },
+  );
+
+const aborted = ({ id }: Host): WorkerEnded =>
+  new WorkerEnded(`${id} was not begun: the run was interrupted`);

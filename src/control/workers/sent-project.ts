@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../../config/config.ts';
+import { modulePlaces } from '../../config/module-dirs.ts';
+import { FileRoots } from '../../fileserver/file-roots.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import { type Blob, blobName } from '../../queue/blobs.ts';
+
+/** The files of a project, as workers elsewhere get them: without the pillar. */
+export type SentProject = {
+  /** The key of the contents, base64. */
+  readonly key: string;
+  /** The folder in which the run was started: messages show paths from there. */
+  readonly cwd: string;
+  /** Absolute path on the control node, name of the content, permission bits. */
+  readonly files: readonly (readonly [path: string, blob: string, mode: number])[];
+  /** Folders without a file. */
+  readonly folders: readonly string[];
+  /** The known host keys. */
+  readonly knownHosts?: string;
+};
+
+/** Bytes of all files of a project. Redis keeps them in memory. */
+const mostBytes = 512 * 1024 * 1024;
+
+/**
+ * Collects the files that a run may need elsewhere: the file roots and the folders of modules. The
+ * pillar stays here.
+ *
+ * @returns the project, and the contents for the queue
+ * @throws TsaltError `queue-project` where there is too much of it
+ */
+export const collectProject = async (
+  config: Config,
+  key: Buffer,
+): Promise<{ readonly project: SentProject; readonly blobs: readonly Blob[] }> => {
+  const { fileRoots, extraDirs } = modulePlaces(config);
+  const roots = [
+    ...new Set([...Object.values(fileRoots).flat(), ...Object.values(extraDirs).flat()]),
+  ];
+  const files = new Map<string, readonly [string, string, number]>();
+  const folders: string[] = [];
+  const blobs = new Map<string, Blob>();
+  let bytes = 0;
+  for (const root of roots) {
+    // Each root by itself: the worker decides as here which of them has a file.
+    const tree = new FileRoots({ base: [root] }, config);
+    for (const folder of tree.listEmptyDirs('base')) folders.push(join(root, folder));
+    for (const rel of tree.list('base')) {
+      const found = tree.find(rel, 'base');
+      if (!found) continue;
+      bytes += found.size;
+      if (bytes > mostBytes) throw tooLarge();
+      const name = blobName(key, await tree.hash(rel, 'base'));
+      const path = join(root, rel);
+      files.set(path, [path, name, found.mode & 0o777]);
+      blobs.set(name, { name, read: async () => readFileSync(found.path) });
+    }
+  }
+  const knownHosts = config.known_hosts_file === undefined ? '' : textOf(config.known_hosts_file);
+  return {
+    project: {
+      key: key.toString('base64'),
+      cwd: process.cwd(),
+      files: [...files.values()],
+      folders,
+      ...(knownHosts === '' ? {} : { knownHosts }),
+    },
+    blobs: [...blobs.values()],
+  };
+};
+
+const textOf = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+const tooLarge = (): TsaltError =>
+  new TsaltError(
+    'queue-project',
+    `The file roots have more than ${mostBytes / 1024 / 1024} MB: they do not go through a queue.`,
+    { hint: 'Put large files where hosts can fetch them: https:// with source_hash.' },
+  );

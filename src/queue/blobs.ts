@@ -1,0 +1,42 @@
+import type { Redis } from 'ioredis';
+import { keyedName, openBytes, sealBytes } from './cipher.ts';
+import { prefix } from './connect.ts';
+
+/** Seconds for which the files of a project stay in Redis after the last run that needs them. */
+const kept = 24 * 3600;
+
+/** Names in one request. */
+const atOnce = 200;
+
+/** A content, under a name that says nothing about it. */
+export type Blob = { readonly name: string; readonly read: () => Promise<Uint8Array> };
+
+const keyOf = (name: string): string => `${prefix}:file:${name}`;
+const aboutOf = (name: string): string => `tsalt-ssh file ${name}`;
+
+/** The name of a content by its SHA-256. */
+export const blobName = (key: Uint8Array, sha256: string): string => keyedName(key, sha256);
+
+/** Puts contents into Redis that are not there yet, and keeps the others longer. */
+export const putBlobs = async (
+  redis: Redis,
+  key: Uint8Array,
+  blobs: readonly Blob[],
+): Promise<void> => {
+  for (let at = 0; at < blobs.length; at += atOnce) {
+    const some = blobs.slice(at, at + atOnce);
+    const there = await Promise.all(some.map(({ name }) => redis.expire(keyOf(name), kept)));
+    for (const [place, { name, read }] of some.entries()) {
+      if (there[place] === 1) continue;
+      const sealed = sealBytes(await read(), key, aboutOf(name));
+      await redis.set(keyOf(name), sealed, 'EX', kept);
+    }
+  }
+};
+
+/** @throws Error where the content is gone, or was changed */
+export const getBlob = async (redis: Redis, key: Uint8Array, name: string): Promise<Buffer> => {
+  const sealed = await redis.getBuffer(keyOf(name));
+  if (sealed === null) throw new Error('a file of the project is gone from the queue');
+  return openBytes(sealed, key, aboutOf(name));
+};

@@ -1,0 +1,193 @@
+import { readFileSync } from 'node:fs';
+import type { Queue, Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { messageOf, TsaltError } from '../protocol/error.ts';
+
+/** A queue of BullMQ, and a connection for plain requests. */
+export type JobQueue = Queue;
+export type RedisClient = Redis;
+
+/** The keys in Redis that are ours begin so. */
+export const prefix = 'tsalt';
+
+/** How to connect to Redis. */
+export type RedisAddress = {
+  readonly host: string;
+  readonly port: number;
+  readonly username?: string;
+  readonly password?: string;
+  readonly db?: number;
+  readonly tls?: object;
+  readonly maxRetriesPerRequest: null;
+};
+
+/**
+ * Reads the address of a queue: `redis://HOST:PORT/DB`, `rediss://…` with TLS, or where that stands:
+ * `env:NAME` or `file:PATH`.
+ *
+ * @param isTyped it stands on the command line, where others can read a password
+ * @throws TsaltError `queue-url`
+ */
+export const redisAddress = (
+  text: string,
+  env: Readonly<Record<string, string | undefined>>,
+  isTyped: boolean,
+): RedisAddress => {
+  const url = urlOf(urlText(text, env));
+  if (isTyped && url.password !== '' && text.startsWith('redis'))
+    throw wrong('A password on the command line can be read by every user of this machine.', {
+      hint: 'Give the address in an environment variable: --queue env:TSALT_QUEUE',
+    });
+  const [username, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
+  const db = /^\/(\d{1,4})$/.exec(url.pathname)?.[1];
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, '') || '127.0.0.1',
+    port: Number(url.port || 6379),
+    ...(username === '' ? {} : { username }),
+    ...(password === '' ? {} : { password }),
+    ...(db === undefined ? {} : { db: Number(db) }),
+    ...(url.protocol === 'rediss:' ? { tls: {} } : {}),
+    maxRetriesPerRequest: null,
+  };
+};
+
+const urlText = (text: string, env: Readonly<Record<string, string | undefined>>): string => {
+  const [, kind, rest = ''] = /^(env|file):(.+)$/.exec(text) ?? [];
+  if (kind === 'env') {
+    const value = env[rest];
+    if (value === undefined || value === '')
+      throw wrong(`The environment variable ${rest} is not set.`);
+    return value.trim();
+  }
+  if (kind !== 'file') return text;
+  try {
+    return readFileSync(rest, 'utf8').trim();
+  } catch (cause) {
+    throw wrong(`${rest} cannot be read: ${messageOf(cause)}.`, { cause });
+  }
+};
+
+/** An address may have a password in it: it is not shown. */
+const urlOf = (text: string): URL => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && ['redis:', 'rediss:'].includes(url.protocol)) return url;
+  throw wrong('The address of a queue is redis://HOST:PORT, or rediss://HOST:PORT for TLS.', {
+    hint: 'env:NAME and file:PATH say where the address is.',
+  });
+};
+
+const wrong = (message: string, more: { hint?: string; cause?: unknown } = {}): TsaltError =>
+  new TsaltError('queue-url', message, more);
+
+/** The address without its password. */
+export const shownAddress = ({ host, port, db, tls }: RedisAddress): string =>
+  `${tls ? 'rediss' : 'redis'}://${host}:${port}${db === undefined ? '' : `/${db}`}`;
+
+/** Milliseconds that the first connection may take. */
+const patience = 5000;
+
+/** Redis, as BullMQ connects to it. */
+export class QueueServer {
+  readonly #connection: RedisAddress;
+  readonly #closers: (() => Promise<unknown>)[] = [];
+  readonly #warn: (message: string) => void;
+  #hasWarned = false;
+  #isClosing = false;
+  #wasReached = false;
+  /** The reason of the last failed connection. */
+  #reason = '';
+
+  /** @param warn is called once when the connection is lost; it is made again without end */
+  constructor(connection: RedisAddress, warn: (message: string) => void) {
+    this.#connection = connection;
+    this.#warn = warn;
+  }
+
+  /**
+   * Opens a connection for plain requests.
+   *
+   * @throws TsaltError `queue` where nobody answers
+   */
+  async redis(): Promise<Redis> {
+    const { Redis } = await import('ioredis');
+    const redis = new Redis({ ...this.#connection, lazyConnect: true });
+    redis.on('error', this.#complain);
+    this.#closers.push(async () => redis.disconnect());
+    await this.#reached(redis.connect().then(() => redis.ping()));
+    return redis;
+  }
+
+  /** @throws TsaltError `queue` where nobody answers */
+  async queue(name: string): Promise<Queue> {
+    const { Queue } = await import('bullmq');
+    const queue = new Queue(name, { connection: { ...this.#connection }, prefix });
+    queue.on('error', this.#complain);
+    this.#closers.push(() => queue.close());
+    await this.#reached(queue.waitUntilReady());
+    return queue;
+  }
+
+  async #reached(ready: Promise<unknown>): Promise<void> {
+    let late: NodeJS.Timeout | undefined;
+    const answered = await Promise.race([
+      ready.then(
+        () => '',
+        (error: unknown) => messageOf(error),
+      ),
+      new Promise<string>(resolve => {
+        late = setTimeout(resolve, patience, `no answer within ${patience / 1000} s`);
+      }),
+    ]);
+    clearTimeout(late);
+    if (answered === '') {
+      this.#wasReached = true;
+      return;
+    }
+    const reason = (this.#reason === '' ? answered : this.#reason).replace(/\.$/, '');
+    throw new TsaltError(
+      'queue',
+      `The queue ${shownAddress(this.#connection)} cannot be used: ${reason}.`,
+      { kind: 'unreachable' },
+    );
+  }
+
+  /**
+   * Works on the jobs of a queue, one after the other unless `concurrency` says more.
+   *
+   * @param mayStall a job may be delivered again after its worker was silent
+   */
+  async worker(
+    name: string,
+    work: (data: unknown) => Promise<void>,
+    { concurrency = 1, mayStall = false }: { concurrency?: number; mayStall?: boolean } = {},
+  ): Promise<Worker> {
+    const { Worker } = await import('bullmq');
+    const worker = new Worker(name, job => work(job.data), {
+      connection: { ...this.#connection },
+      prefix,
+      concurrency,
+      // A host is never worked on twice: who died with it may have changed it.
+      maxStalledCount: mayStall ? 1000 : 0,
+      removeOnComplete: { count: 0 },
+      removeOnFail: { count: 0 },
+    });
+    worker.on('error', this.#complain);
+    this.#closers.push(() => worker.close(true));
+    // Closed before it is ready, it would throw where nobody listens.
+    await this.#reached(worker.waitUntilReady());
+    return worker;
+  }
+
+  /** Closes all connections. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await Promise.allSettled(this.#closers.splice(0).map(close => close()));
+  }
+
+  readonly #complain = (error: Error): void => {
+    this.#reason = messageOf(error);
+    if (this.#hasWarned || this.#isClosing || !this.#wasReached) return;
+    this.#hasWarned = true;
+    this.#warn(`${shownAddress(this.#connection)}: ${messageOf(error)}`);
+  };
+}

@@ -1,0 +1,115 @@
+import type { Queue } from 'bullmq';
+import { openBytes, sealBytes } from './cipher.ts';
+
+/** Milliseconds in which messages are collected. */
+const together = 15;
+
+/** The two sides of a run: the control node, and one process of a worker. */
+export type MessageRoute = {
+  readonly jid: string;
+  /** The name of the process of the worker. */
+  readonly instance: string;
+  readonly to: 'control' | 'worker';
+};
+
+const aboutOf = ({ jid, instance, to }: MessageRoute, sequence: number): string =>
+  `tsalt-ssh message ${jid} ${instance} ${to} ${sequence}`;
+
+/** A job in a queue of messages. */
+type Envelope = {
+  readonly jid: string;
+  readonly instance: string;
+  readonly sequence: number;
+  readonly sealed: string;
+};
+
+/** Sends messages in order: those that come about together are one job. */
+export class MessageSender {
+  readonly #queue: Queue;
+  readonly #key: Uint8Array;
+  readonly #route: MessageRoute;
+  #texts: string[] = [];
+  #sequence = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #work: Promise<unknown> = Promise.resolve();
+
+  constructor(queue: Queue, key: Uint8Array, route: MessageRoute) {
+    this.#queue = queue;
+    this.#key = key;
+    this.#route = route;
+  }
+
+  send(text: string): void {
+    this.#texts.push(text);
+    this.#timer ??= setTimeout(() => this.#flush(), together);
+  }
+
+  /** Resolves when all is in the queue. */
+  async sent(): Promise<void> {
+    this.#flush();
+    await this.#work;
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#texts.length === 0) return;
+    const bytes = Buffer.from(JSON.stringify(this.#texts.splice(0)), 'utf8');
+    const { jid, instance } = this.#route;
+    const sequence = this.#sequence;
+    this.#sequence += 1;
+    const sealed = sealBytes(bytes, this.#key, aboutOf(this.#route, sequence)).toString('base64');
+    const envelope: Envelope = { jid, instance, sequence, sealed };
+    this.#work = this.#work
+      .then(() => this.#queue.add('messages', envelope, { removeOnComplete: true }))
+      .catch(() => undefined);
+  }
+}
+
+/** Opens messages in order. */
+export class MessageReceiver {
+  readonly #key: Uint8Array;
+  readonly #route: MessageRoute;
+  #next = 0;
+
+  constructor(key: Uint8Array, route: MessageRoute) {
+    this.#key = key;
+    this.#route = route;
+  }
+
+  /**
+   * Opens a job. One that was received before is empty: a queue may deliver twice, and somebody may
+   * put an old one into it.
+   *
+   * @throws Error where it is not from the other side, or where one before it is lost
+   */
+  open({ sequence, sealed }: Envelope): readonly string[] {
+    const bytes = openBytes(
+      Buffer.from(sealed, 'base64'),
+      this.#key,
+      aboutOf(this.#route, sequence),
+    );
+    if (sequence < this.#next) return [];
+    if (sequence > this.#next) throw new LostMessages();
+    this.#next += 1;
+    return JSON.parse(bytes.toString('utf8')) as string[];
+  }
+}
+
+/** The queue has lost messages: Redis was started again without them. */
+export class LostMessages extends Error {
+  constructor() {
+    super('the queue has lost messages');
+  }
+}
+
+/** Reads a job of a queue of messages; undefined for other data. */
+export const envelopeOf = (data: unknown): Envelope | undefined => {
+  const { jid, instance, sequence, sealed } = (data ?? {}) as Partial<Envelope>;
+  const isRight =
+    typeof jid === 'string' &&
+    typeof instance === 'string' &&
+    typeof sealed === 'string' &&
+    Number.isSafeInteger(sequence);
+  return isRight ? (data as Envelope) : undefined;
+};

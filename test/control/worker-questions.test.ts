@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import { WorkerRuns } from '../../src/control/fleet/worker-runs.ts';
+import type { FromFleetWorker, ToFleetWorker } from '../../src/control/workers/messages.ts';
+import type { PoolWorker } from '../../src/control/workers/pool.ts';
+import { sendHost } from '../../src/control/workers/sent-request.ts';
+import type { RunEvent } from '../../src/protocol/event.ts';
+import { type Host, Secret } from '../../src/protocol/host.ts';
+
+const host = (id: string): Host => ({
+  id,
+  host: id,
+  user: 'root',
+  port: 22,
+  timeout: 30,
+  minion_opts: {},
+  grains: {},
+});
+const [web, db] = [host('web1'), host('db1')];
+
+type Ask = (method: string, ...params: unknown[]) => Promise<unknown>;
+
+/**
+ * Runs web1 by one worker and db1 by another; the first does what `work` says, and both end well.
+ *
+ * @returns the events of the run
+ */
+const runWith = async (
+  isElsewhere: boolean,
+  work: (ask: Ask, say: (message: FromFleetWorker) => void) => Promise<void>,
+): Promise<RunEvent[]> => {
+  const events: RunEvent[] = [];
+  const asked: string[] = [];
+  const request = {
+    fun: 'test.ping',
+    prepareHost: async (one: Host) => ({ ...one, passwd: new Secret(`password of ${one.id}`) }),
+    sdb: { get: async () => 'value of a store' },
+  };
+  const parts = {
+    shared: { request, emit: (event: RunEvent) => void events.push(event) },
+    targets: { undecided: new Set() },
+    signal: new AbortController().signal,
+  } as unknown as ConstructorParameters<typeof WorkerRuns>[0];
+  const runs = new WorkerRuns(parts, ears => {
+    const answers = new Map<number, (answer: unknown) => void>();
+    const workerOf = (act: (message: ToFleetWorker & { type: 'host' }) => void): PoolWorker => ({
+      isElsewhere,
+      sendHost,
+      send: message => {
+        if (message.type === 'host') act(message);
+        if (message.type === 'answer') answers.get(message.id)?.(message.answer);
+      },
+    });
+    const workers = {
+      web1: workerOf(({ id }) => {
+        let question = 0;
+        const ask: Ask = (method, ...params) =>
+          new Promise((resolve, reject) => {
+            question += 1;
+            asked.push(method);
+            answers.set(question, answer => {
+              const { value, fault } = answer as { value?: unknown; fault?: { message: string } };
+              if (fault) reject(new Error(fault.message));
+              else resolve(value);
+            });
+            ears.hear(workers.web1, { type: 'ask', id: question, method, params });
+          });
+        void work(ask, message => ears.hear(workers.web1, message)).finally(() =>
+          ears.hear(workers.web1, { type: 'done', id, value: true }),
+        );
+      }),
+      // Its host is at work until the end.
+      db1: workerOf(({ id }) => {
+        setTimeout(() => ears.hear(workers.db1, { type: 'done', id, value: true }), 100);
+      }),
+    };
+    return {
+      take: async ({ id }) => workers[id as 'web1' | 'db1'],
+      left: () => undefined,
+      abort: () => undefined,
+      close: async () => undefined,
+    };
+  });
+  await Promise.all([runs.one(db), runs.one(web)]);
+  await runs.close();
+  return events;
+};
+
+test('a worker elsewhere asks for its own hosts only', async () => {
+  let own: unknown;
+  await runWith(true, async ask => {
+    own = await ask('prepare', 'web1');
+    await expect(ask('prepare', 'db1')).rejects.toThrow(/A worker asked for prepare/);
+    await expect(ask('pillar', 'db1', { grains: {} })).rejects.toThrow(/A worker asked for pillar/);
+    await expect(ask('prepare', 'nobody')).rejects.toThrow(/A worker asked for prepare/);
+  });
+  expect(own).toMatchObject({ id: 'web1', secrets: { passwd: 'password of web1' } });
+});
+
+test('a worker elsewhere asks no store', async () => {
+  const refused: unknown[] = [];
+  const get = ['get', JSON.stringify(['sdb://store/key', false])];
+  await runWith(true, async ask => {
+    for (const method of ['sdb', 'vault'])
+      await ask(method, ...get).catch((error: unknown) => refused.push(String(error)));
+  });
+  expect(refused).toEqual([
+    expect.stringContaining('A worker asked for sdb'),
+    expect.stringContaining('A worker asked for vault'),
+  ]);
+  let here: unknown;
+  await runWith(false, async ask => {
+    here = await ask('sdb', ...get);
+  });
+  expect(here).toBe('"value of a store"');
+});
+
+test('results of other hosts are dropped', async () => {
+  const result = { fun: 'test.ping', value: true, retcode: 0 };
+  const events = await runWith(true, async (_, say) => {
+    say({ type: 'event', event: { type: 'host', result: { ...result, id: 'db1' } } });
+    say({ type: 'event', event: { type: 'host', result: { ...result, id: 'web1' } } });
+    say({ type: 'event', event: { type: 'phase', host: 'db1', phase: 'done' } });
+    say({ type: 'event', event: { type: 'end' } });
+    say({ type: 'event', event: { type: 'start', hosts: ['db1'], fun: 'x.y' } });
+    // The number of a host of another worker.
+    say({ type: 'done', id: 1, value: true });
+  });
+  expect(events).toEqual([{ type: 'host', result: { ...result, id: 'web1' } }]);
+});
