@@ -53,6 +53,15 @@ const apart = [
     contents: `export { Gauge, Registry } from 'prom-client';`,
   },
   {
+    // `--return otlp`
+    file: 'telemetry.cjs',
+    packages: /^@opentelemetry\//,
+    contents: `export { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+      export { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+      export { resourceFromAttributes } from '@opentelemetry/resources';
+      export { ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api';`,
+  },
+  {
     // `--via`, `tsalt-ssh worker`
     file: 'queue.cjs',
     packages: /^(?:bullmq|ioredis)$/,

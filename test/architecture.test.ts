@@ -22,6 +22,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
       'plan',
       'audit',
       'queue',
+      'returners',
       'loader',
       'yaml',
       'data',
@@ -135,6 +136,15 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
     packages: ['age-encryption'],
   },
   audit: { imports: ['bundle', 'output', 'plan', 'trust', 'protocol'], packages: ['prom-client'] },
+  returners: {
+    imports: ['bundle', 'trust', 'protocol'],
+    packages: [
+      '@opentelemetry/api',
+      '@opentelemetry/exporter-trace-otlp-http',
+      '@opentelemetry/resources',
+      '@opentelemetry/sdk-trace-base',
+    ],
+  },
   output: {
     imports: ['memory', 'data', 'protocol'],
     packages: ['listr2', '@dagrejs/dagre', 'esbuild'],

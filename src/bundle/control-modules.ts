@@ -19,7 +19,7 @@ export type ControlModule = {
 };
 
 /**
- * The modules in `_renderers`, `_pillar`, `_outputters` and `_matchers` of the file roots.
+ * The modules in `_renderers`, `_pillar`, `_outputters`, `_matchers` and `_returners` of the file roots.
  * Without any this costs a few directory reads; else they are bundled and cached as artifacts are.
  */
 export const loadControlModules = async (options: ArtifactOptions): Promise<ControlModule[]> => {

@@ -15,6 +15,7 @@ const userFolders: Readonly<Record<string, ModuleKind>> = {
   _pillar: 'pillar',
   _outputters: 'outputters',
   _matchers: 'matchers',
+  _returners: 'returners',
 };
 
 /** Folders of a domain that hold modules, in the order of their kinds. */

@@ -9,7 +9,7 @@ export type Goal = 'host' | 'control';
 /** Kinds of modules by where they run. */
 export const kindsOf: Readonly<Record<Goal, ReadonlySet<ModuleKind>>> = {
   host: new Set(['exec', 'state', 'grains', 'utils', 'contracts']),
-  control: new Set(['renderers', 'pillar', 'outputters', 'matchers']),
+  control: new Set(['renderers', 'pillar', 'outputters', 'matchers', 'returners']),
 };
 
 export type EntryModule = {

@@ -50,6 +50,10 @@ export const runCall = async (
     making || kept
       ? undefined
       : (await import('./records/record-run.ts')).recordRun(opened, make !== undefined);
+  const returners =
+    given.options.return === undefined && config.ext_job_cache === undefined
+      ? undefined
+      : await (await import('./open-returners.ts')).openReturners(opened);
   let jid: string | undefined;
   const output = recorded ?? (await openOutput({ given, config, jid: () => jid, isQuiet }));
   const { release, began } = onInterrupt(stop, kept !== undefined);
@@ -64,6 +68,7 @@ export const runCall = async (
     jid = request.options.jid;
     plan?.begin(request);
     follow?.begin(request);
+    returners?.begin(request);
     recorder?.begin(request);
     if (given.options.verbose === true)
       process.stderr.write(`Executing job with jid ${request.options.jid}\n`);
@@ -80,6 +85,7 @@ export const runCall = async (
       if (event.type === 'phase' && event.phase === 'hello') met.add(event.host);
       plan?.emit(event);
       follow?.emit(event);
+      returners?.emit(event);
       recorder?.emit(event);
       output.emit(event);
     };
@@ -96,6 +102,7 @@ export const runCall = async (
   } finally {
     release();
   }
+  await returners?.end();
   const again = await recorder?.end(stop.signal.aborted ? exitCode.interrupted : gravest(codes));
   if (again !== undefined && process.stderr.isTTY) process.stderr.write(again);
   const code = !stop.signal.aborted

@@ -56,6 +56,7 @@ export type Config = {
   readonly utils_dirs?: readonly string[];
   readonly outputter_dirs?: readonly string[];
   readonly matchers_dirs?: readonly string[];
+  readonly returner_dirs?: readonly string[];
   readonly pillar_dirs?: readonly string[];
   /** Archives of Node that hosts download themselves, by platform; see `transport/node-mirror.ts`. */
   readonly node_mirror?: PlainDict;
@@ -94,6 +95,10 @@ export type Config = {
   readonly queue?: string;
   /** The public keys of the workers, one or a list, by segment. */
   readonly workers: PlainDict;
+  /** Returners of every run, names with commas between. */
+  readonly ext_job_cache?: string;
+  /** Settings of returners, by name. */
+  readonly returners: PlainDict;
   readonly state_auto_order: boolean;
   readonly test: boolean;
   readonly providers: PlainDict;

@@ -56,6 +56,7 @@ export const keys = {
   utils_dirs: textsKind,
   outputter_dirs: textsKind,
   matchers_dirs: textsKind,
+  returner_dirs: textsKind,
   pillar_dirs: textsKind,
   mine_functions: mapping,
   mine_missing: oneOf('error', 'cached', 'skip'),
@@ -63,6 +64,8 @@ export const keys = {
   mine_ttl: seconds,
   queue: textKind,
   workers: mapping,
+  ext_job_cache: textKind,
+  returners: mapping,
   state_auto_order: flag,
   test: flag,
   providers: mapping,
@@ -121,6 +124,7 @@ export const secretOptions: readonly string[] = [
   'ssh_sudo_passwd',
   // The address may have a password in it.
   'queue',
+  'returners',
 ];
 
 /** Paths of the keys with which the control node decrypts. They are not sent to hosts. */

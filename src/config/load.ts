@@ -86,6 +86,7 @@ export const configDefaults = {
   mine_reach: 'run',
   mine_ttl: 86_400,
   workers: {},
+  returners: {},
   state_auto_order: true,
   test: false,
   providers: {},

@@ -10,6 +10,7 @@ const kinds = [
   ['utils_dirs', '_utils', 'utils'],
   ['outputter_dirs', '_outputters', 'output'],
   ['matchers_dirs', '_matchers', 'matchers'],
+  ['returner_dirs', '_returners', 'returners'],
   ['pillar_dirs', '_pillar', 'pillar'],
 ] as const;
 

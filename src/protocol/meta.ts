@@ -9,7 +9,8 @@ export type ModuleKind =
   | 'renderers'
   | 'pillar'
   | 'outputters'
-  | 'matchers';
+  | 'matchers'
+  | 'returners';
 
 /** One parameter of a module function, read from its source. */
 export type Param = {

@@ -160,6 +160,10 @@ export const options = {
     output,
     'Write reports too: FORMAT=FILE with commas between; html, junit, json, ndjson or markdown',
   ),
+  return: text(
+    output,
+    'Send the returns of hosts to returners too: sqlite, webhook, otlp or yours',
+  ),
   static: flag(output, 'One document for all hosts, at the end', 's'),
   stream: flag(output, 'Show what commands of states print while they run (also with -v)'),
   fold: flag(output, 'Show equal results once, and a recap; at a terminal this is the default'),

@@ -81,10 +81,15 @@ const values = (...words: string[]): string[] => answer(...words).map(([value = 
 
 describe('completion offers', () => {
   test('ids, nodegroups and commands as targets', () => {
-    expect(answer('w')).toEqual([
+    const [first, second, ...commands] = answer('w');
+    expect([first, second]).toEqual([
       ['web1', '10.0.0.1'],
       ['web2', '10.0.0.2'],
+    ]);
+    expect(commands.toSorted()).toEqual([
       ['watch', 'run it again whenever a file of the project changes'],
+      ['worker', 'work on the hosts of a segment for a control node'],
+      ['workers', 'list the queue workers that live'],
     ]);
     expect(values('-N', '')).toEqual(['webs', 'dbs']);
     expect(values('-L', 'web1,d')).toEqual(['web1,db1']);
@@ -205,7 +210,7 @@ describe('the index', () => {
     });
     chmodSync(join(project.dir, 'programs/r.sh'), 0o755);
     expect(values('-c', 'programs', '--nodeg')).toEqual(['--nodegroup']);
-    expect(values('-c', 'programs', 'w')).toEqual(['watch']);
+    expect(values('-c', 'programs', 'wa')).toEqual(['watch']);
     expect(existsSync(mark)).toBe(false);
   });
 

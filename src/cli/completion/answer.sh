@@ -259,7 +259,7 @@ END {
   if (!started) start()
   if (is("command")) for (name in summaries) {
     split(name, choice, " ")
-    show_begun(choice[1], choice[1] == name ? summaries[name] : "")
+    if (choice[1] == name || !(choice[1] in summaries)) show_begun(choice[1], summaries[choice[1]])
   }
   if (!module) exit
   for (at = 1; at <= all; at++) if (many == 1) show(kept[at], text[at])

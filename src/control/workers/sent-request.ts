@@ -128,7 +128,7 @@ export const receiveHost = ({ secrets, key: _, ...host }: SentHost): Host => {
 
 /** Options that are of no use elsewhere, or hold what only the control node may know. */
 const keptHere =
-  /^(?:ext_pillar|pillar_roots|vault|queue|workers|roster.*|ssh_.*passwd|.*_keydir|age_identity_file)$/;
+  /^(?:ext_pillar|pillar_roots|vault|queue|workers|returners|roster.*|ssh_.*passwd|.*_keydir|age_identity_file)$/;
 
 /**
  * Makes of a request what a worker elsewhere may know: no pillar, no stores, no environment.
@@ -154,6 +154,7 @@ export const withoutSecrets = (request: SentRequest): SentRequest => {
       pillar_roots: {},
       ext_pillar: [],
       workers: {},
+      returners: {},
       rosters: [],
     },
   };

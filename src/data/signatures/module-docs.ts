@@ -114,6 +114,7 @@ const folders: Partial<Record<ModuleKind, string>> = {
   pillar: 'pillar',
   outputters: 'outputters',
   matchers: 'matchers',
+  returners: 'returners',
 };
 
 /** `saltutil.sync_*`: nothing needs a sync here; the answer is what the artifact holds of the user's. */

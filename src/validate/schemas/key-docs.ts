@@ -59,6 +59,8 @@ export const configDocs: Readonly<Record<string, string>> = {
   mine_functions: 'Functions of all hosts that `mine.get` may ask for, with their arguments.',
   mine_missing:
     'Whether a host that does not answer is an error, answered from the cache, or left out.',
+  ext_job_cache: 'Returners of every run, names with commas between.',
+  returners: 'Settings of returners, by name: sqlite, webhook, otlp.',
   queue: 'The address of the queue of `via`: `redis://HOST:PORT`, `env:NAME` or `file:PATH`.',
   workers: 'The public keys of queue workers by segment: one, or a list.',
   mine_reach: 'Whether `mine.get` asks hosts of the run only, or all of the roster.',
@@ -91,6 +93,7 @@ export const configDocs: Readonly<Record<string, string>> = {
   grains_dirs: 'Further folders of grains modules.',
   utils_dirs: 'Further folders of helper modules.',
   outputter_dirs: 'Further folders of outputters.',
+  returner_dirs: 'Further folders of returners.',
   matchers_dirs: 'Further folders of matchers.',
   pillar_dirs: 'Further folders of pillar modules.',
   state_auto_order: 'Whether states run in the order of their definition.',
