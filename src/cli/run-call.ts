@@ -60,11 +60,19 @@ export const runCall = async (
   const codes = new Set<number>();
   try {
     const confirm = createConfirm(process, output.pause);
-    const request = await (make ?? makeRequest)({
+    const made = await (make ?? makeRequest)({
       ...opened,
       ask: createAsk(process, output.pause),
       ...(confirm ? { confirm } : {}),
     });
+    const request =
+      given.options.step === true
+        ? (await import('./step.ts')).withSteps(made, given, {
+            terminal: process,
+            pause: output.pause,
+            quit: () => process.kill(process.pid, 'SIGINT'),
+          })
+        : made;
     jid = request.options.jid;
     plan?.begin(request);
     follow?.begin(request);

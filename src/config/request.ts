@@ -2,7 +2,7 @@ import type { Ranges } from '../data/taint.ts';
 import type { Data, Dict } from '../data/values/value.ts';
 import type { Host, Secret } from '../protocol/host.ts';
 import type { StepReturns } from '../protocol/orchestration.ts';
-import type { AppliedPlan } from '../protocol/plan.ts';
+import type { AppliedPlan, Prediction } from '../protocol/plan.ts';
 import type { StateSelection } from '../protocol/state-selection.ts';
 import type { Sdb } from '../sdb/sdb.ts';
 import type { Config } from './config.ts';
@@ -58,6 +58,8 @@ export type Request = {
   readonly ask: (question: PromptQuestion) => Promise<Secret>;
   /** Asks a question that is answered by yes or no; absent where nobody can answer. */
   readonly confirm?: (question: string) => Promise<boolean>;
+  /** Asks whether a state may run that would change something (`--step`). */
+  readonly decide?: (host: string, predicted: Prediction) => Promise<boolean>;
   readonly options: FleetRunOptions;
   /** Hosts have an empty pillar: the run answers a question of another host's pillar. */
   readonly withoutPillar?: boolean;

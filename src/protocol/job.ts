@@ -2,6 +2,7 @@ import type { GuardParams } from './guard.ts';
 import type { LowChunk } from './low.ts';
 import type { EventWait, NestedOrchestration, OrchestrationStep } from './orchestration.ts';
 import type { Plain, PlainDict } from './plain.ts';
+import type { Prediction } from './plan.ts';
 import type { StateResult, StateResults } from './result.ts';
 import type { StackPosition } from './stack.ts';
 
@@ -60,6 +61,8 @@ export type RunParams = {
   readonly guard?: GuardParams;
   /** Results of states that an earlier run of the same chunks has finished: they do not run again. */
   readonly results?: StateResults;
+  /** Ask control before each state that would change something (`state.decide`). */
+  readonly step?: boolean;
   /** Data that control fetched ahead (`protocol/prefetch.ts`): `__context__.__prefetch__` in modules. */
   readonly prefetch?: unknown;
 };
@@ -150,6 +153,8 @@ export type LogLine = {
 
 /** Requests from the host to control: methods and their parameters. */
 export type ControlMethods = {
+  /** Shall this state run? Its prediction is that of test mode. Answered by true or false. */
+  'state.decide': Prediction;
   /**
    * A `salt://` file. Answered by `FileAnswer`, with content unless the hash is `have`, or
    * nothing but the answer is wanted (`peek`).

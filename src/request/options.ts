@@ -71,6 +71,7 @@ export const options = {
   from: text(run, 'Begin with this state'),
   until: text(run, 'End with this state'),
   'no-deps': flag(run, 'Leave out what the selected states require'),
+  step: flag(run, 'Show what each state would change, and ask before it runs'),
   strict: flag(run, 'Refuse state arguments that would be ignored'),
   guard: text(
     run,

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   readCall,
   readComputed,
+  readDecision,
   readGet,
   readGrains,
   readList,
@@ -51,6 +52,13 @@ test.each([
     ],
   ],
   ['file.push', readPush, [{ path: [] }]],
+  [
+    'state.decide',
+    readDecision,
+    [{ tag: 'a', id: 'b', sls: null, name: 'c', comment: '', changes: {}, result: null }],
+    ...[{ tag: 1 }, { sls: 1 }, { changes: [] }, { result: 'x' }, { comment: null }],
+    { comment: 'x'.repeat(2_000_000) },
+  ],
   ['control.grains', readGrains, [{ grains: {} }], { grains: [] }, { grains: null }],
   ['control.call', readCall, [{ fun: 'a.b', args: [], kwargs: {} }], { fun: {} }, { args: {} }],
 ] as const)(

@@ -28,6 +28,7 @@ export const askAndApply = async (opened: Opened): Promise<number> => {
   try {
     const first = await runCall(opened, kept, { making, isQuiet: true });
     const plan = making.plan();
+    if (!plan) return first;
     const total = Object.keys(plan.hosts).length;
     if (total === 0) return first;
     print(planText(plan));

@@ -25,7 +25,8 @@ const planFunctions: ReadonlySet<string> = new Set(
 export type PlanRun = {
   readonly begin: (request: Request) => void;
   readonly emit: (event: RunEvent) => void;
-  readonly plan: () => Plan;
+  /** The plan; undefined where the run did not begin. */
+  readonly plan: () => Plan | undefined;
   /** Writes the plan to the file of `--plan-out`. @returns a message */
   readonly write: () => Promise<string>;
 };
@@ -69,7 +70,7 @@ export const planRun = async (given: Given): Promise<PlanRun> => {
         collector.addFinding(`${message} (${showPlace(at)})`);
     },
     emit: event => collector?.emit(event),
-    plan: () => (collector as PlanCollector).plan(),
+    plan: () => collector?.plan(),
     write: () =>
       writeOut(given, collector as PlanCollector, {
         file: textOf(options['plan-out']) ?? '',

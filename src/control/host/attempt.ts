@@ -19,7 +19,7 @@ import { HostTemplates } from '../serve/host-templates.ts';
 import { orchestrationHandlers } from '../serve/orchestration-requests.ts';
 import { pushHandler } from '../serve/pushed-files.ts';
 import { RenderRefs } from '../serve/render-refs.ts';
-import { readGrains } from '../serve/request-params.ts';
+import { readDecision, readGrains } from '../serve/request-params.ts';
 import { HostStates, type StatesParts } from './host-states.ts';
 import { contextForHost, pillarSeen, quietContext, runContext } from './wrapper-context.ts';
 
@@ -29,6 +29,14 @@ export type AttemptNeeds = Pick<StatesParts, 'ready' | 'restart' | 'guarded'> & 
   readonly ask: AskSource;
   /** The host asked for what it may not have: its run is over. */
   readonly refuse: (error: TsaltError) => void;
+};
+
+/** The question before a state: only in a run with `--step`. */
+const decisionHandlers = ({ shared, host }: HostFacts): Readonly<Record<string, Handler>> => {
+  const { decide } = shared.request;
+  return decide
+    ? { 'state.decide': async (said: unknown) => decide(host.id, readDecision(said)) }
+    : {};
 };
 
 /**
@@ -164,6 +172,7 @@ export class HostAttempt {
         return null;
       },
       'control.call': this.#functions.request,
+      ...decisionHandlers(this.facts),
       ...orchestrationHandlers(this.facts),
     };
   }

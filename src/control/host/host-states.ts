@@ -255,6 +255,7 @@ export class HostStates {
       queue: settings.queue ?? queueOf(facts),
       concurrent: settings.concurrent ?? false,
       ...(settings.finished ? { results: settings.finished } : {}),
+      ...(facts.shared.request.decide ? { step: true } : {}),
       prefetch: fetched,
       ...(await calls.pillarForModules()),
     };

@@ -2,6 +2,9 @@ import { TsaltError } from '../../protocol/error.ts';
 import type { ControlMethods } from '../../protocol/job.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 
+/** Characters of a prediction that is shown to a person. */
+const longestDecision = 1024 * 1024;
+
 /** Reads what a host sent with `file.get`. @throws TsaltError `wire-params` */
 export const readGet = (said: unknown): ControlMethods['file.get'] => {
   if (
@@ -44,6 +47,20 @@ export const readComputed = (said: unknown): ControlMethods['file.renderComputed
   )
     return said as unknown as ControlMethods['file.renderComputed'];
   throw wrongParams('file.renderComputed');
+};
+
+/** Reads what a host sent with `state.decide`. @throws TsaltError `wire-params` */
+export const readDecision = (said: unknown): ControlMethods['state.decide'] => {
+  if (
+    isPlainDict(said) &&
+    [said.tag, said.id, said.comment].every(isText) &&
+    (said.sls === null || isText(said.sls)) &&
+    isPlainDict(said.changes) &&
+    (said.result === null || typeof said.result === 'boolean') &&
+    JSON.stringify(said).length <= longestDecision
+  )
+    return said as unknown as ControlMethods['state.decide'];
+  throw wrongParams('state.decide');
 };
 
 /** Reads what a host sent with `control.grains`. @throws TsaltError `wire-params` */

@@ -237,6 +237,8 @@ const callAndReact = async (
   required: Required,
   react: boolean,
 ): Promise<StateResult> => {
+  const declined = await askFirst(run, pass, low, react);
+  if (declined) return declined;
   const result = await callState(run, pass, low);
   if (restartOf(result)) return result;
   const reaction =
@@ -250,6 +252,33 @@ const callAndReact = async (
         });
   if (reaction.result === true) run.host.pending.reacted(lowTag(low));
   return reaction;
+};
+
+/**
+ * Asks before a state that would change something, fail or react. A state that was declined counts as
+ * one whose conditions are not met: those that require it run.
+ *
+ * @returns its result where it is not to run
+ */
+const askFirst = async (
+  run: RunState,
+  pass: Pass,
+  low: LowChunk,
+  react: boolean,
+): Promise<StateResult | undefined> => {
+  const { decide, opts } = run.host;
+  if (!decide || truthy(opts.test)) return undefined;
+  const number = run.runNumber;
+  const predicted = await callState(run, pass, { ...low, __prereq__: true });
+  run.runNumber = number;
+  const wouldReact = react && !hasChanges(predicted) && !truthy(predicted.skip_watch);
+  if (predicted.result === true && !hasChanges(predicted) && !wouldReact) return undefined;
+  const shown = wouldReact
+    ? { ...predicted, result: null, comment: `It would react to changes. ${predicted.comment}` }
+    : predicted;
+  if (await decide(lowTag(low), shown, low)) return undefined;
+  const comment = 'State was not run because it was declined (--step)';
+  return ownResult(run, low, { result: true, comment, skip_watch: true, __state_ran__: false });
 };
 
 /** The tag and run number are taken at once, so that results keep the order of the chunks. */

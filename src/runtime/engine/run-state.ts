@@ -33,6 +33,8 @@ export type EngineHost = {
   /** True once nothing new may start. */
   readonly stopping: () => boolean;
   readonly pending: PendingReactions;
+  /** Asks whether a state that would change something may run (`--step`). */
+  readonly decide?: (tag: string, predicted: StateResult, low: LowChunk) => Promise<boolean>;
   /** The run goes on after a restart of the host. */
   readonly resume?: Resume;
   /** Results of states that an earlier run has finished. */

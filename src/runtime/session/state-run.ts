@@ -4,6 +4,7 @@ import { messageOf, TsaltError } from '../../protocol/error.ts';
 import type { RunParams, RunResult } from '../../protocol/job.ts';
 import { type LowChunk, lowTag } from '../../protocol/low.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
+import { predictionOf } from '../../protocol/plan.ts';
 import type { StateResult } from '../../protocol/result.ts';
 import { toJson } from '../engine/check-return.ts';
 import { runChunks } from '../engine/engine.ts';
@@ -106,6 +107,7 @@ class StateRun {
       stopping: isStopping,
       ...(resume ? { resume } : {}),
       ...(results ? { finished: results } : {}),
+      ...(this.#params.step ? { decide: this.#decide } : {}),
       pending,
     };
   }
@@ -126,6 +128,16 @@ class StateRun {
       opts: test === opts.test ? opts : { ...opts, test },
     };
   }
+
+  #decide: NonNullable<EngineHost['decide']> = async (tag, predicted, low) => {
+    const about = { ...predicted, __id__: low.__id__, __sls__: low.__sls__ ?? null } as StateResult;
+    const prediction = predictionOf(tag, {
+      ...about,
+      name: about.name ?? low.name,
+      ...(truthy(low.no_log) ? { no_log: true } : {}),
+    });
+    return (await this.#parts.host.request('state.decide', toJson(prediction))) === true;
+  };
 
   #started = (tag: string, low: LowChunk): void => {
     this.#parts.running.start(tag, low);
