@@ -4,6 +4,17 @@ import { mkdirSync } from '../safe-fs/fs.ts';
 import { applyPerms, type WantedPerms } from './check-perms.ts';
 import { isDir } from './file-paths.ts';
 
+/** Makes a directory unless another process has made it meanwhile; returns whether it is new. */
+const makeDir = (dir: string): boolean => {
+  try {
+    mkdirSync(dir);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST' && isDir(dir)) return false;
+    throw error;
+  }
+};
+
 /** Makes a directory and what is missing above it; each new one gets owner, group and mode. */
 export const makeDirs = (path: string, wanted: WantedPerms = {}): void => {
   const missing: string[] = [];
@@ -15,7 +26,6 @@ export const makeDirs = (path: string, wanted: WantedPerms = {}): void => {
       );
   }
   for (const dir of missing) {
-    mkdirSync(dir);
-    applyPerms(dir, wanted);
+    if (makeDir(dir)) applyPerms(dir, wanted);
   }
 };
