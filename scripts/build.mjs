@@ -112,6 +112,10 @@ const reportPage = await withScript('src/output/html/read-page.ts', async file =
   const { readPage } = await import(file);
   return readPage(`${root}src/output/html`);
 });
+const completionScripts = await withScript('src/cli/completion/scripts.ts', async file => {
+  const { readCompletionScripts } = await import(file);
+  return readCompletionScripts(`${root}src/cli/completion`);
+});
 await build({
   entryPoints: [`${root}src/main.ts`],
   outfile: `${root}dist/main.cjs`,
@@ -130,6 +134,7 @@ await build({
     'import.meta.url': 'importMetaUrl',
     bootPrograms: JSON.stringify(bootPrograms),
     reportPage: JSON.stringify(reportPage),
+    completionScripts: JSON.stringify(completionScripts),
   },
   banner: { js: "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
   logLevel: 'warning',

@@ -11,6 +11,7 @@ import { TsaltError } from '../protocol/error.ts';
 import type { Given } from '../request/given.ts';
 import { splitRosterWords } from '../roster/words.ts';
 import type { Opened } from './commands.ts';
+import { completionScript } from './completion/scripts.ts';
 import { exitCode, exitCodeOfError, gravest } from './exit-code.ts';
 import { openGiven } from './open-given.ts';
 import { parseArguments } from './parse.ts';
@@ -194,7 +195,7 @@ class ConsoleSession {
         : [];
     const before =
       words[0] === 'on' && words.length > 1 ? words.slice(1) : [this.#target, ...words];
-    const script = readFileSync(join(packageRoot(), 'src/cli/completion/answer.sh'), 'utf8');
+    const script = completionScript('answer');
     const program = join(packageRoot(), 'dist/tsalt-ssh.cjs');
     return new Promise(resolve => {
       const args = ['-c', script, 'tsalt-ssh', program, ...before];

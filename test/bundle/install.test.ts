@@ -116,6 +116,7 @@ test('the packed program is installed alone in an empty folder and runs, with a 
       env: { PATH: process.env.PATH, HOME: home },
     });
   expect((await cli('--version')).stdout).toContain(manifest.version);
+  expect((await cli('completion', 'bash')).stdout).toContain('complete -F');
   const { stdout } = await cli('--local', 'state.apply', 'one', '--out', 'json');
   expect(stdout).toContain('"result": true');
   expect(readFileSync(join(user, 'made'), 'utf8')).toBe('hello you\n');

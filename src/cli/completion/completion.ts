@@ -1,7 +1,6 @@
-import { readFileSync, utimesSync } from 'node:fs';
+import { utimesSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot } from '../../bundle/locate.ts';
 import { privateDir, writePrivate } from '../../bundle/private-dir.ts';
 import { loadConfig } from '../../config/load.ts';
 import { TsaltError } from '../../protocol/error.ts';
@@ -11,14 +10,15 @@ import { printText } from '../print-text.ts';
 import { withSaltfile } from '../saltfile.ts';
 import { type CompletedCommands, indexText } from './index-text.ts';
 import { pruneIndexes } from './prune-indexes.ts';
+import { completionScript } from './scripts.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** How each shell writes a string that nothing is replaced in. */
-const quotes: Readonly<Record<string, (text: string) => string>> = {
-  bash: text => `'${text.replaceAll("'", "'\\''")}'`,
-  zsh: text => `'${text.replaceAll("'", "'\\''")}'`,
-  fish: text => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`,
+const quotes = {
+  bash: (text: string) => `'${text.replaceAll("'", "'\\''")}'`,
+  zsh: (text: string) => `'${text.replaceAll("'", "'\\''")}'`,
+  fish: (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`,
 };
 
 /**
@@ -36,19 +36,17 @@ export const completion = async (
   const [shell = '', ...more] = words;
   if (shell === 'index' && more.length === 2)
     return writeIndex({ name: more[0] ?? '', key: more[1] ?? '' }, given, env, commands);
-  const quote = Object.hasOwn(quotes, shell) ? quotes[shell] : undefined;
-  if (quote === undefined || more.length > 0)
+  if (!isShell(shell) || more.length > 0)
     throw new TsaltError(
       'usage-words',
       shell === '' ? 'Name the shell.' : `There is no completion for '${words.join(' ')}'.`,
       { hint: `tsalt-ssh completion ${Object.keys(quotes).join('|')}` },
     );
-  const script = read(`${shell}.sh`);
-  return printText(script.replace('@answer@', () => quote(read('answer.sh'))));
+  const answer = quotes[shell](completionScript('answer'));
+  return printText(completionScript(shell).replace('@answer@', () => answer));
 };
 
-const read = (name: string): string =>
-  readFileSync(join(packageRoot(), 'src', 'cli', 'completion', name), 'utf8');
+const isShell = (word: string): word is keyof typeof quotes => Object.hasOwn(quotes, word);
 
 const writeIndex = async (
   { name, key }: { name: string; key: string },
