@@ -5,8 +5,8 @@
 import { execFileSync } from 'node:child_process';
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { writeCompressed } from './compressed-program.mjs';
 import { buildPackageApi } from './package-api.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -116,6 +116,13 @@ const completionScripts = await withScript('src/cli/completion/scripts.ts', asyn
   const { readCompletionScripts } = await import(file);
   return readCompletionScripts(`${root}src/cli/completion`);
 });
+// In the npm package the sources that artifacts are bundled from are one file.
+const sources = await withScript('src/bundle/packed-sources.ts', async file => {
+  const { packSources } = await import(file);
+  return packSources(root);
+});
+await mkdir(`${root}dist/prebuilt`);
+await writeFile(`${root}dist/prebuilt/sources.br`, sources.bytes);
 await build({
   entryPoints: [`${root}src/main.ts`],
   outfile: `${root}dist/main.cjs`,
@@ -135,20 +142,11 @@ await build({
     bootPrograms: JSON.stringify(bootPrograms),
     reportPage: JSON.stringify(reportPage),
     completionScripts: JSON.stringify(completionScripts),
+    sourcesId: JSON.stringify(sources.id),
   },
   banner: { js: "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
   logLevel: 'warning',
 });
-// Compressed: together they would be a sixth of the package.
-const unpacking = name => `'use strict';
-const { readFileSync } = require('node:fs');
-const { join } = require('node:path');
-const { Script } = require('node:vm');
-const { brotliDecompressSync } = require('node:zlib');
-const text = brotliDecompressSync(readFileSync(join(__dirname, '${name}.br'))).toString('utf8');
-const program = \`(function (exports, require, module) {\${text}\\n})\`;
-new Script(program, { filename: __filename }).runInThisContext()(exports, require, module);
-`;
 for (const { file, contents } of apart) {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: root },
@@ -163,9 +161,7 @@ for (const { file, contents } of apart) {
     supported: { 'dynamic-import': false },
     logLevel: 'warning',
   });
-  const name = file.replace(/\.cjs$/, '');
-  await writeFile(`${root}dist/${name}.br`, brotliCompressSync(outputFiles[0].contents));
-  await writeFile(`${root}dist/${file}`, unpacking(name));
+  writeCompressed(`${root}dist/${file}`, outputFiles[0].contents);
 }
 await copyFile(`${root}scripts/launcher.cjs`, `${root}dist/tsalt-ssh.cjs`);
 await chmod(`${root}dist/tsalt-ssh.cjs`, 0o755);

@@ -24,12 +24,13 @@ import {
   workerNames,
 } from '../src/render/confined/worker-file.ts';
 import { controlFunctions } from '../src/wrapper/table.ts';
+import { writeCompressed } from './compressed-program.mjs';
 
 const root = packageRoot();
 
 // The workers that render code, and the QuickJS that one of them runs.
 for (const name of workerNames)
-  writeFileSync(join(root, 'dist', builtWorker(name)), await buildWorker(name, root));
+  writeCompressed(join(root, 'dist', builtWorker(name)), await buildWorker(name, root));
 copyFileSync(quickjsFile(), join(root, 'dist', builtWasm));
 
 const cacheDir = mkdtempSync(join(tmpdir(), 'tsalt-prebuilt-'));

@@ -19,11 +19,12 @@ import {
   refreshInputs,
   sha256,
 } from './inputs.ts';
-import { bundlerStamp, packageRoot } from './locate.ts';
+import { bundlerStamp } from './locate.ts';
 import { unpackMeta } from './meta-file.ts';
 import type { PrebuiltArtifact } from './prebuilt.ts';
 import { privateDir, writePrivate } from './private-dir.ts';
 import { pruneArtifacts } from './prune.ts';
+import { sourceRoot } from './source-root.ts';
 import { openTrace } from './trace.ts';
 
 export type ArtifactOptions = {
@@ -56,7 +57,7 @@ type Index = PrebuiltArtifact & {
  * @throws `TsaltError` when the cache folder is not private or tsalt-ssh itself does not bundle
  */
 export const buildArtifact = (options: ArtifactOptions): Promise<Artifact> => {
-  const root = packageRoot();
+  const root = sourceRoot();
   return cached(root, options, () => findModules(root, options), 'host');
 };
 

@@ -5,7 +5,7 @@ import type { ModuleKind } from '../protocol/meta.ts';
 import { type ArtifactOptions, cached } from './artifact.ts';
 import { discoverUser } from './discover.ts';
 import { kindsOf } from './entry.ts';
-import { packageRoot } from './locate.ts';
+import { sourceRoot } from './source-root.ts';
 
 /** A module of the user's that runs on the control node: a renderer, an outputter, a matcher … */
 export type ControlModule = {
@@ -27,7 +27,7 @@ export const loadControlModules = async (options: ArtifactOptions): Promise<Cont
   const found = modules.filter(({ kind }) => kindsOf.control.has(kind));
   if (found.length === 0) return [];
   const all = { modules: found, folders };
-  const bundle = await cached(packageRoot(), options, () => all, 'control');
+  const bundle = await cached(sourceRoot(), options, () => all, 'control');
   const thunks = evaluate(await readFile(bundle.path, 'latin1'), bundle.path);
   return bundle.modules.map(({ kind, file, path, broken }) => {
     const thunk = thunks[`${kind} ${file}`];

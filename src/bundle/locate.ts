@@ -1,30 +1,27 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { TsaltError } from '../protocol/error.ts';
 
 /**
- * The folder of this package: the nearest one above `from` whose package.json says so and that
- * has the runtime's sources. It is the same from `src` (tests, tsx) and from `dist`.
+ * The folder of this package: the nearest one above `from` whose package.json says so. It is the
+ * same from `src` (tests, tsx) and from `dist`.
  * @throws `TsaltError('no-package')` when the installation is incomplete
  */
 export const packageRoot = (from: string = import.meta.url): string => {
   let folder = dirname(fileURLToPath(from));
   for (;;) {
-    if (isPackage(folder)) return folder;
+    if (packageName(folder) === 'tsalt-ssh') return folder;
     const parent = dirname(folder);
     if (parent === folder) break;
     folder = parent;
   }
   throw new TsaltError(
     'no-package',
-    `tsalt-ssh does not find its own sources above ${dirname(fileURLToPath(from))}`,
+    `tsalt-ssh does not find its own package.json above ${dirname(fileURLToPath(from))}`,
     { kind: 'internal', hint: 'Install the package again.' },
   );
 };
-
-const isPackage = (folder: string): boolean =>
-  existsSync(join(folder, 'src', 'runtime')) && packageName(folder) === 'tsalt-ssh';
 
 const packageName = (folder: string): unknown => {
   try {

@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import type { ControlFunction } from '../protocol/manifest.ts';
 import { type CachePaths, pathsOf } from './cache-paths.ts';
 import type { FoundModule } from './discover.ts';
 import { type InputStamp, sha256, stampInput } from './inputs.ts';
+import { packageRoot } from './locate.ts';
 import { writePrivate } from './private-dir.ts';
 
 /*
@@ -41,9 +42,14 @@ export type PrebuiltArtifact = {
   readonly absent: readonly string[];
 };
 
-/** The files of `dist/prebuilt`; all but the index are compressed. */
+/**
+ * The files of `dist/prebuilt`; all but the index are compressed.
+ *
+ * @param root the folder of the sources; unpacked ones have no `dist`: the package has it
+ */
 export const prebuiltFiles = (root: string) => {
-  const at = (name: string): string => join(root, 'dist', 'prebuilt', name);
+  const above = existsSync(join(root, 'dist')) ? root : packageRoot();
+  const at = (name: string): string => join(above, 'dist', 'prebuilt', name);
   return {
     index: at('index.json'),
     described: at('described.json.br'),

@@ -19,8 +19,8 @@ import {
 import { type Described, describeModule } from './describe.ts';
 import { discoverUser, type FoundModule } from './discover.ts';
 import type { ExportedFunction } from './exported-functions.ts';
-import { packageRoot } from './locate.ts';
 import { createSources, type Sources } from './source.ts';
+import { sourceRoot } from './source-root.ts';
 
 /** Where the user's modules are, and the file that is to declare them. */
 export type UserTypesRequest = {
@@ -172,7 +172,7 @@ const replacedText = (
   kind: 'exec' | 'state',
   modules: readonly UserModule[],
 ): string => {
-  const builtin = builtinNames(packageRoot(), kind);
+  const builtin = builtinNames(sourceRoot(), kind);
   const replaced = modules
     .flatMap(({ described: { meta } }) => namesOfModule(meta))
     .filter(module => builtin.has(module));

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { builtinNames } from '../bundle/builtin-names.ts';
-import { packageRoot } from '../bundle/locate.ts';
 import { skeletonKinds, writeSkeleton } from '../bundle/skeleton.ts';
+import { sourceRoot } from '../bundle/source-root.ts';
 import type { Config } from '../config/config.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { writeTypes } from './write-types.ts';
@@ -25,11 +25,11 @@ export const newModule = async (words: readonly string[], config: Config): Promi
     throw new TsaltError('usage-words', 'There is no file root to put the module into.', {
       hint: 'Set file_roots in tsalt.yaml.',
     });
-  const hidden = builtinNames(packageRoot(), kind);
+  const hidden = builtinNames(sourceRoot(), kind);
   const places = { root, testDir: join(config.dir, 'test') };
   const paths = await writeSkeleton(kind, name, places);
   const isAlone = kind === 'state' && !existsSync(join(root, '_modules', `${fileOf(name)}.ts`));
-  if (isAlone && !builtinNames(packageRoot(), 'exec').has(name))
+  if (isAlone && !builtinNames(sourceRoot(), 'exec').has(name))
     paths.push(...(await writeSkeleton('exec', name, places)));
   paths.push(...(await writeConfig(config.dir)));
   const types = await declare(config);

@@ -85,7 +85,7 @@ beforeAll(async () => {
     filename: string;
     unpackedSize: number;
   }>(JSON.parse(packed));
-  expect(unpackedSize).toBeLessThan(11.5 * 1024 * 1024);
+  expect(unpackedSize).toBeLessThan(8_000_000);
   tarball = join(scratch, filename);
   writeFileSync(join(user, 'package.json'), '{"private": true, "type": "module"}\n');
   await install(user, tarball);

@@ -1,0 +1,1 @@
+export const writeCompressed: (file: string, program: string | Uint8Array) => void;

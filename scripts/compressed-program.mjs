@@ -1,0 +1,27 @@
+import { writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
+
+const loader = name => `'use strict';
+const { readFileSync } = require('node:fs');
+const { join } = require('node:path');
+const { Script } = require('node:vm');
+const { brotliDecompressSync } = require('node:zlib');
+const text = brotliDecompressSync(readFileSync(join(__dirname, '${name}'))).toString('utf8');
+const program = \`(function (exports, require, module, __filename, __dirname) {\${text}\\n})\`;
+const run = new Script(program, { filename: __filename }).runInThisContext();
+run(exports, require, module, __filename, __dirname);
+`;
+
+/**
+ * Writes a CommonJS program that few runs need as a compressed file, and beside it a short one
+ * that loads it: together such programs would be a fifth of the package.
+ *
+ * @param {string} file the path, which ends with `.cjs`
+ * @param {string | Uint8Array} program
+ */
+export const writeCompressed = (file, program) => {
+  const packed = file.replace(/\.cjs$/, '.br');
+  writeFileSync(packed, brotliCompressSync(program));
+  writeFileSync(file, loader(basename(packed)));
+};
