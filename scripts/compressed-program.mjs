@@ -1,6 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { brotliCompressSync } from 'node:zlib';
+import { brotliCompressSync, constants } from 'node:zlib';
+
+const { BROTLI_PARAM_QUALITY: quality, BROTLI_PARAM_LGWIN: window } = constants;
+
+/**
+ * Compresses a file of the package. The best quality would be 5 % smaller, and half of the
+ * build's time.
+ *
+ * @param {string | Uint8Array} content
+ */
+export const compress = content =>
+  brotliCompressSync(content, { params: { [quality]: 9, [window]: 24 } });
 
 const loader = name => `'use strict';
 const { readFileSync } = require('node:fs');
@@ -22,6 +33,6 @@ run(exports, require, module, __filename, __dirname);
  */
 export const writeCompressed = (file, program) => {
   const packed = file.replace(/\.cjs$/, '.br');
-  writeFileSync(packed, brotliCompressSync(program));
+  writeFileSync(packed, compress(program));
   writeFileSync(file, loader(basename(packed)));
 };

@@ -11,7 +11,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { brotliCompressSync } from 'node:zlib';
 import { buildArtifact } from '../src/bundle/artifact.ts';
 import { discoverBuiltins } from '../src/bundle/discover.ts';
 import { packageRoot } from '../src/bundle/locate.ts';
@@ -24,7 +23,7 @@ import {
   workerNames,
 } from '../src/render/confined/worker-file.ts';
 import { controlFunctions } from '../src/wrapper/table.ts';
-import { writeCompressed } from './compressed-program.mjs';
+import { compress, writeCompressed } from './compressed-program.mjs';
 
 const root = packageRoot();
 
@@ -48,7 +47,7 @@ try {
   const to = prebuiltFiles(root);
   mkdirSync(dirname(to.index), { recursive: true });
   const pack = (file: string, content: string | Buffer): void =>
-    writeFileSync(file, brotliCompressSync(content));
+    writeFileSync(file, compress(content));
   writeFileSync(to.packed, made(/\.br$/));
   pack(to.map, made(/\.map$/));
   pack(to.meta, outOfFolder(root, made(/\.meta$/).toString()));

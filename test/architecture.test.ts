@@ -111,7 +111,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
   targeting: { imports: ['data', 'protocol'] },
   fileserver: { imports: ['trust', 'data', 'protocol'] },
   render: {
-    imports: ['trust', 'yaml', 'fileserver', 'data', 'protocol'],
+    imports: ['trust', 'yaml', 'fileserver', 'modules', 'data', 'protocol'],
     packages: [
       'liquidjs',
       'json5',
@@ -261,6 +261,15 @@ test('a domain of modules imports itself, what all share, and the API only', () 
   expect(arrows(crossing)).toEqual([]);
   const shared = files.filter(file => file.startsWith('src/modules/_shared/'));
   expect(shared.length).toBeLessThanOrEqual(71);
+});
+
+test('the control node imports only types of modules', () => {
+  const values = files
+    .filter(file => /^src\/(?:render|library)\//.test(file))
+    .filter(file =>
+      /^import (?!type )[^;]* from '(?:\.\.\/)+modules\//m.test(readFileSync(file, 'utf8')),
+    );
+  expect(values).toEqual([]);
 });
 
 test('modules reach files of the host through safe-fs only', () => {

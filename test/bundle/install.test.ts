@@ -237,12 +237,18 @@ export const keyword = () => __salt__['user.add']('ann', { gruops: ['wheel'] });
 export const match: MatcherFunction = (target, { grains }) => grains.os === target;
 export const output: OutputterFunction = data => Object.keys(data).join();
 `,
-  'site.ts': `import { __grains__, builder } from 'tsalt-ssh/sls';
-export const run = (): { [id: string]: unknown } => {
+  'site.ts': `import { __grains__, __salt__, builder, type SlsContext, untyped } from 'tsalt-ssh/sls';
+export const run = async ({ salt }: SlsContext): Promise<{ [id: string]: unknown }> => {
   const sls = builder();
-  sls.state('pkg.installed', String(__grains__.os));
+  const kernel: string = await __salt__['cmd.run']('uname', { runas: 'www' });
+  sls.state('pkg.installed', __grains__.os, { version: kernel });
+  sls.state('my.own', String(await untyped(salt)['my.fun']?.('x')));
   return sls.data();
 };
+// @ts-expect-error a misspelt function
+export const slip = () => __salt__['cmd.rnu']('id');
+// @ts-expect-error a misspelt keyword
+export const keyword = ({ salt }: SlsContext) => salt['user.add']('ann', { gruops: ['wheel'] });
 `,
   'note.test.ts': `import { createTestContext } from 'tsalt-ssh/testing';
 import 'tsalt-ssh/vitest';

@@ -3,6 +3,7 @@
  * rendering in which they are used, so a module may be shared by many hosts.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { FunctionTable, Grains, SaltTable, StateTable } from '../../modules/api.ts';
 import { dataView, view } from '../../protocol/views.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what pillar and functions hold is the user's matter
@@ -10,8 +11,8 @@ type Any = any;
 
 /** What `run` gets as its argument, and the dunder names stand for. */
 export type SlsContext = {
-  readonly salt: { readonly [fun: string]: (...args: unknown[]) => Promise<Any> };
-  readonly grains: { readonly [name: string]: Any };
+  readonly salt: SaltTable;
+  readonly grains: Grains;
   readonly pillar: { readonly [name: string]: Any };
   readonly opts: { readonly [name: string]: Any };
   readonly saltenv: string;
@@ -29,14 +30,25 @@ const current = (): SlsContext => {
 
 const data = (name: string): Any => dataView(() => current()[name] as object);
 
-/** Calls execution functions on the host: `await __salt__['cmd.run']('id')`. */
-export const __salt__: SlsContext['salt'] = view(() => current().salt);
+/**
+ * Calls execution functions on the host: `await __salt__['cmd.run']('id')`. `tsalt-ssh types`
+ * declares those of your own modules.
+ */
+export const __salt__: SaltTable = view(() => current().salt);
+/**
+ * Returns the table without its types, for names that only the rendering knows:
+ * `await untyped(__salt__)[name]?.('x')`.
+ */
+export const untyped = (table: SaltTable): FunctionTable => table as unknown as FunctionTable;
 /** The host's grains. */
-export const __grains__: SlsContext['grains'] = data('grains');
+export const __grains__: Grains = data('grains');
 /** The host's pillar. */
 export const __pillar__: SlsContext['pillar'] = data('pillar');
 /** The options of the run. */
 export const __opts__: SlsContext['opts'] = data('opts');
+
+/** The state functions that are known; any other name is possible as well. */
+type StateFunction = (keyof StateTable & string) | (string & Record<never, never>);
 
 /** Arguments of a state; requisites hold references as `{ pkg: 'nginx' }` or texts. */
 export type StateArguments = { readonly [name: string]: unknown };
@@ -46,11 +58,11 @@ export type StateReference = { readonly [module: string]: string };
 /** Collects states and returns them as an SLS: `const sls = builder(); … return sls.data()`. */
 export type Builder = {
   /** `sls.state('pkg.installed', 'nginx', { version: '1.2' })` declares a state. */
-  readonly state: (fun: string, id: string, args?: StateArguments) => StateReference;
+  readonly state: (fun: StateFunction, id: string, args?: StateArguments) => StateReference;
   /** Includes other SLS. */
   readonly include: (...names: string[]) => void;
   /** Extends a state of an included SLS. */
-  readonly extend: (fun: string, id: string, args: StateArguments) => void;
+  readonly extend: (fun: StateFunction, id: string, args: StateArguments) => void;
   /** Everything declared, as `run` returns it. Throws when an ID has the same module twice. */
   readonly data: () => { [id: string]: unknown };
 };
