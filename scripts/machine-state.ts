@@ -1,10 +1,10 @@
 // Checks what tests may leave behind on the machine: links, addresses, routes, mounts, users, groups,
-// processes and files. `record FILE` writes it down, `compare FILE` prints what came and exits with
-// 1 when anything did.
+// processes and files. `record FILE` writes it down. `compare FILE` prints what is new, and exits
+// with 1 when something of it has our name.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
-
-type State = Readonly<Record<string, readonly string[]>>;
+import { setTimeout as sleep } from 'node:timers/promises';
+import { leftBehind, type MachineState } from './left-behind.ts';
 
 const lines = (text: string): string[] => text.split('\n').filter(line => line !== '');
 const run = (program: string, ...args: string[]): string[] =>
@@ -51,7 +51,7 @@ const entries = (folder: string): string[] => {
   }
 };
 
-const stateNow = (): State => ({
+const stateNow = (): MachineState => ({
   links: run('ip', '-o', 'link').map(line => line.split(' ')[1]?.split('@')[0] ?? ''),
   addresses: run('ip', '-o', 'addr').map(line => line.split(/\s+/).slice(1, 4).join(' ')),
   routes: run('ip', 'route'),
@@ -65,16 +65,21 @@ const stateNow = (): State => ({
   ].filter(path => !passing.some(pattern => pattern.test(path))),
 });
 
+/** Seconds in which our own programs may still clean up. */
+const patience = 15;
+
 const [verb, file = ''] = process.argv.slice(2);
 if (verb === 'record') writeFileSync(file, JSON.stringify(stateNow()), { mode: 0o600 });
 else if (verb === 'compare') {
-  const before = JSON.parse(readFileSync(file, 'utf8')) as State;
-  const left = Object.entries(stateNow()).flatMap(([kind, items]) => {
-    const known = new Set(before[kind]);
-    return items.filter(item => !known.has(item)).map(item => `left behind, ${kind}: ${item}`);
-  });
-  for (const line of left) console.log(line);
-  process.exit(left.length > 0 ? 1 : 0);
+  const before = JSON.parse(readFileSync(file, 'utf8')) as MachineState;
+  let left = leftBehind(before, stateNow());
+  // A runtime that was told to end removes its workspace a moment later.
+  for (let waited = 0; waited < patience && left.some(({ isOurs }) => isOurs); waited += 1) {
+    await sleep(1000);
+    left = leftBehind(before, stateNow());
+  }
+  for (const { line } of left) console.log(line);
+  process.exit(left.some(({ isOurs }) => isOurs) ? 1 : 0);
 } else {
   console.error('machine-state record FILE | machine-state compare FILE');
   process.exit(64);

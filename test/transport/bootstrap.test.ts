@@ -157,8 +157,11 @@ test('where no workspace can be made, as in /proc, another place is taken or nam
   onTestFinished(lost.close);
   const known = { knownHostsFiles: [lost.knownHosts] };
   const { link, done } = await open(lost.host, { randomDir: true }, known);
-  expect(await link.peer.request('dir', {})).toMatch(/^\/var\/tmp\/tsalt-ssh-\d+-[0-9a-f]{16}$/);
+  const dir = await link.peer.request<string>('dir', {});
+  expect(dir).toMatch(/^\/var\/tmp\/tsalt-ssh-\d+-[0-9a-f]{16}$/);
   done();
+  // It is outside of the test's folders, and the end of the server would kill who removes it.
+  await expect.poll(() => existsSync(dir)).toBe(false);
 });
 
 test('a workspace is made with the folders above it, all private', async () => {
