@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { keyedName, openBytes, sealBytes } from './cipher.ts';
 import { prefix } from './connect.ts';
@@ -34,9 +35,22 @@ export const putBlobs = async (
   }
 };
 
-/** @throws Error where the content is gone, or was changed */
-export const getBlob = async (redis: Redis, key: Uint8Array, name: string): Promise<Buffer> => {
+/**
+ * Returns the content with this name. Workers of all segments have the key, so that each of them
+ * could seal another content under the name: it counts only with the hash that the name is made of.
+ *
+ * @throws Error where the content is gone, or was changed
+ */
+export const getBlob = async (
+  redis: Pick<Redis, 'getBuffer'>,
+  key: Uint8Array,
+  name: string,
+): Promise<Buffer> => {
   const sealed = await redis.getBuffer(keyOf(name));
   if (sealed === null) throw new Error('a file of the project is gone from the queue');
-  return openBytes(sealed, key, aboutOf(name));
+  const content = openBytes(sealed, key, aboutOf(name));
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  if (blobName(key, sha256) !== name)
+    throw new Error('a file of the project was replaced in the queue');
+  return content;
 };

@@ -71,10 +71,16 @@ export class MessageReceiver {
   readonly #key: Uint8Array;
   readonly #route: MessageRoute;
   #next = 0;
+  #heard = Date.now();
 
   constructor(key: Uint8Array, route: MessageRoute) {
     this.#key = key;
     this.#route = route;
+  }
+
+  /** The time of the last new message. One that is in the queue again is no sign of life. */
+  get heard(): number {
+    return this.#heard;
   }
 
   /**
@@ -92,6 +98,7 @@ export class MessageReceiver {
     if (sequence < this.#next) return [];
     if (sequence > this.#next) throw new LostMessages();
     this.#next += 1;
+    this.#heard = Date.now();
     return JSON.parse(bytes.toString('utf8')) as string[];
   }
 }

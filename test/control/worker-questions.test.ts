@@ -5,6 +5,7 @@ import type { PoolWorker } from '../../src/control/workers/pool.ts';
 import { sendHost } from '../../src/control/workers/sent-request.ts';
 import type { RunEvent } from '../../src/protocol/event.ts';
 import { type Host, Secret } from '../../src/protocol/host.ts';
+import { pack } from '../../src/render/confined/wire.ts';
 
 const host = (id: string): Host => ({
   id,
@@ -24,6 +25,8 @@ type Ask = (method: string, ...params: unknown[]) => Promise<unknown>;
  *
  * @returns the events of the run
  */
+const prompts: string[] = [];
+
 const runWith = async (
   isElsewhere: boolean,
   work: (ask: Ask, say: (message: FromFleetWorker) => void) => Promise<void>,
@@ -32,6 +35,12 @@ const runWith = async (
   const asked: string[] = [];
   const request = {
     fun: 'test.ping',
+    kwargs: new Map([['pillar', new Map([['role', 'web']])]]),
+    config: { options: new Map() },
+    ask: async ({ prompt }: { prompt: string }) => {
+      prompts.push(prompt);
+      return new Secret('typed');
+    },
     prepareHost: async (one: Host) => ({ ...one, passwd: new Secret(`password of ${one.id}`) }),
     sdb: { get: async () => 'value of a store' },
   };
@@ -126,4 +135,82 @@ test('results of other hosts are dropped', async () => {
     say({ type: 'done', id: 1, value: true });
   });
   expect(events).toEqual([{ type: 'host', result: { ...result, id: 'web1' } }]);
+});
+
+test('a worker elsewhere asks the person in its own name, for its hosts, and not without end', async () => {
+  prompts.length = 0;
+  const prompt = 'Passphrase of /home/me/.ssh/id_ed25519:\nPassword of root:';
+  const asked = { host: 'web1', what: 'passphrase', prompt };
+  await runWith(true, async ask => {
+    await expect(ask('ask', asked)).resolves.toBe('typed');
+    for (const wrong of [
+      null,
+      { ...asked, host: 'db1' },
+      { ...asked, what: 'x' },
+      { ...asked, prompt: 1 },
+    ])
+      await expect(ask('ask', wrong)).rejects.toThrow('A worker asked what it may not ask.');
+    for (let more = 0; more < 11; more += 1) await ask('ask', { ...asked, prompt: 'x' });
+    await expect(ask('ask', asked)).rejects.toThrow('more than 12 questions');
+  });
+  expect(prompts[0]).toMatch(/^The worker of another machine asks for web1: Passphrase of /);
+  expect(prompts).toHaveLength(12);
+});
+
+test('a worker elsewhere gets no passphrase that was typed for a process of this machine', async () => {
+  prompts.length = 0;
+  const asked = { host: 'web1', what: 'passphrase', prompt: 'Passphrase of KEY:' };
+  for (const isElsewhere of [false, true])
+    await runWith(isElsewhere, async ask => {
+      await ask('ask', asked);
+      await ask('ask', asked);
+    });
+  // Here it is asked once; each question of the other is put to the person.
+  expect(prompts).toHaveLength(3);
+});
+
+test('a worker elsewhere lays nothing over the pillar that the command line does not', async () => {
+  await runWith(true, async ask => {
+    const question = { grains: {}, answers: {}, override: pack(new Map([['role', 'db']])) };
+    await expect(ask('pillar', 'web1', question)).rejects.toThrow(
+      'A worker elsewhere lays nothing over the pillar',
+    );
+    const own = { ...question, override: pack(new Map([['role', 'web']])) };
+    await expect(ask('pillar', 'web1', own)).rejects.not.toThrow('lays nothing');
+  });
+});
+
+const result = { id: 'web1', fun: 'test.ping', retcode: 0, value: true };
+const state = { result: true, comment: '', changes: {}, name: 'a', __id__: 'a', __run_num__: 0 };
+let deep: unknown = 1;
+for (let level = 0; level < 1000; level += 1) deep = [deep];
+
+test.each<[string, object]>([
+  ['a state without a result', { type: 'host', result: { ...result, states: { a: null } } }],
+  ['a retcode that is a text', { type: 'host', result: { ...result, retcode: '0' } }],
+  [
+    'a failure without a message',
+    { type: 'host', result: { ...result, failure: { kind: 'host' } } },
+  ],
+  ['a value of 1000 levels', { type: 'host', result: { ...result, value: deep } }],
+  ['a tag that is a list', { type: 'state', host: 'web1', tag: ['x'], result: state }],
+  ['a phase that is a number', { type: 'phase', host: 'web1', phase: 1 }],
+  ['a log without a level', { type: 'log', host: 'web1', module: 'x', message: 'y' }],
+  ['a plan without a count', { type: 'plan', host: 'web1', total: {} }],
+])('an event of a worker elsewhere with %s ends its own host, by name', async (_, event) => {
+  const events = await runWith(true, async (_ask, say) => {
+    say({ type: 'event', event } as FromFleetWorker);
+    // The host is given up: nothing of it is heard any more.
+    say({ type: 'event', event: { type: 'host', result } });
+  });
+  expect(events).toEqual([
+    { type: 'phase', host: 'web1', phase: 'done' },
+    {
+      type: 'host',
+      result: expect.objectContaining({
+        id: 'web1',
+        failure: expect.objectContaining({ code: 'wire-protocol' }),
+      }),
+    },
+  ]);
 });

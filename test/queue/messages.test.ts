@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { newKey } from '../../src/queue/cipher.ts';
 import {
   envelopeOf,
@@ -93,4 +93,22 @@ test('messages that come about together are one job', async () => {
   await sender.sent();
   expect(jobs).toHaveLength(1);
   expect(new MessageReceiver(key, route).open(jobs[0] as Envelope)).toHaveLength(50);
+});
+
+test('an old message that is in the queue again is no sign of life', async () => {
+  const key = newKey();
+  const [first, second] = (await sealed(key, ['one', 'two'])) as [Envelope, Envelope];
+  vi.useFakeTimers({ toFake: ['Date'] });
+  try {
+    const receiver = new MessageReceiver(key, route);
+    receiver.open(first);
+    const { heard } = receiver;
+    vi.setSystemTime(heard + 60_000);
+    expect(receiver.open(first)).toEqual([]);
+    expect(receiver.heard).toBe(heard);
+    receiver.open(second);
+    expect(receiver.heard).toBe(heard + 60_000);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -5,7 +5,7 @@ import type { Host, Secret } from '../../protocol/host.ts';
 import { pack } from '../../render/confined/wire.ts';
 import { receivedFault, sentFault } from '../apart/faults.ts';
 import type { Gate } from '../host/host-run.ts';
-import { pillarAnswer, readPillarQuestion } from '../host/pillar-answer.ts';
+import { checkOverride, pillarAnswer, readPillarQuestion } from '../host/pillar-answer.ts';
 import { answerSdb } from '../workers/forwarded-sdb.ts';
 import {
   eventOf,
@@ -17,6 +17,8 @@ import { type PoolMaker, type PoolWorker, WorkerEnded, type WorkerPool } from '.
 import { dictFrom } from '../workers/sent-request.ts';
 import { newBarrier } from './barrier.ts';
 import type { FleetParts, HostRunner } from './host-runs.ts';
+import { readWorkerEvent } from './worker-events.ts';
+import { readWorkerQuestion } from './worker-questions.ts';
 
 /** A host that a worker works for. */
 type InFlight = {
@@ -25,6 +27,8 @@ type InFlight = {
   readonly gate: Gate | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
+  /** Questions to the person at the terminal. */
+  asked: number;
 };
 
 /**
@@ -111,7 +115,7 @@ export class WorkerRuns implements HostRunner {
     const worker = await this.#pool.take(host, id);
     try {
       const given = new Promise((resolve, reject) => {
-        this.#inFlight.set(id, { host, worker, gate, resolve, reject });
+        this.#inFlight.set(id, { host, worker, gate, resolve, reject, asked: 0 });
       });
       worker.send({
         type: 'host',
@@ -146,8 +150,8 @@ export class WorkerRuns implements HostRunner {
   }
 
   #event(worker: PoolWorker, message: SentEvent): void {
-    const event = eventOf(message);
-    if (worker.isElsewhere && !this.#isAbout(worker, event)) return;
+    const event = worker.isElsewhere ? this.#read(worker, message) : eventOf(message);
+    if (event === undefined) return;
     if (event.type === 'host') {
       this.answered += 1;
       if (event.result.failure?.kind === 'drift') this.hasDrifted = true;
@@ -158,6 +162,21 @@ export class WorkerRuns implements HostRunner {
       this.#warned.add(text);
     }
     this.#parts.shared.emit(event);
+  }
+
+  /** Reads an event of a worker elsewhere. One that sends what it must not loses its hosts. */
+  #read(worker: PoolWorker, message: SentEvent): RunEvent | undefined {
+    try {
+      const event = readWorkerEvent(message);
+      return this.#isAbout(worker, event) ? event : undefined;
+    } catch (error) {
+      for (const [id, run] of [...this.#inFlight])
+        if (run.worker === worker) {
+          this.#inFlight.delete(id);
+          run.reject(error);
+        }
+      return undefined;
+    }
   }
 
   /** A worker elsewhere speaks of the hosts that it works for, and of no others. */
@@ -185,7 +204,7 @@ export class WorkerRuns implements HostRunner {
   async #ask(worker: PoolWorker, method: string, params: readonly unknown[]): Promise<unknown> {
     const { shared } = this.#parts;
     const { request } = shared;
-    if (method === 'ask') return (await this.#askPerson(params[0] as PromptQuestion)).reveal();
+    if (method === 'ask') return (await this.#askPerson(worker, params[0])).reveal();
     // A worker elsewhere may know its own hosts only, and nothing that these do not need.
     if ((method === 'sdb' || method === 'vault') && !worker.isElsewhere)
       return answerSdb(request.sdb, method, params);
@@ -194,15 +213,25 @@ export class WorkerRuns implements HostRunner {
     )?.host;
     if (method === 'prepare' && host) return worker.sendHost(await request.prepareHost(host));
     if (method === 'pillar' && host) {
-      const answer = await pillarAnswer(shared, host, readPillarQuestion(params[1], dictFrom));
+      const question = readPillarQuestion(params[1], dictFrom);
+      if (worker.isElsewhere) checkOverride(question.settings, request);
+      const answer = await pillarAnswer(shared, host, question);
       return 'pillar' in answer ? { pillar: pack(answer.pillar) } : answer;
     }
     throw new TsaltError('internal', `A worker asked for ${method}.`, { kind: 'internal' });
   }
 
-  /** The passphrase of a key is asked once in a run, whichever worker reads the key. */
-  #askPerson(question: PromptQuestion): Promise<Secret> {
+  /**
+   * The passphrase of a key is asked once in a run, whichever process reads the key. Workers
+   * elsewhere get no answer that was given to another one.
+   */
+  #askPerson(worker: PoolWorker, asked: unknown): Promise<Secret> {
     const { request } = this.#parts.shared;
+    if (worker.isElsewhere) {
+      const own = [...this.#inFlight.values()].filter(run => run.worker === worker);
+      return request.ask(readWorkerQuestion(asked, own));
+    }
+    const question = asked as PromptQuestion;
     if (question.what !== 'passphrase') return request.ask(question);
     const known = this.#passphrases.get(question.prompt);
     const answer = known ?? request.ask(question);

@@ -1,9 +1,12 @@
+import type { Request } from '../../config/request.ts';
 import type { Dict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
 import { Peer } from '../../protocol/peer.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
+import { pack } from '../../render/confined/wire.ts';
 import type { PillarSettings } from '../../wrapper/context.ts';
+import { pillarSettingsOf } from '../../wrapper/pillar-settings.ts';
 import type { Shared } from '../facts/shared.ts';
 import { HostAttempt } from './attempt.ts';
 
@@ -90,6 +93,24 @@ export const pillarAnswer = async (
   } finally {
     attempt.close();
   }
+};
+
+/**
+ * Refuses what a worker elsewhere would lay over the pillar, unless the command line has laid it
+ * there: with it a top file could be made to choose another host's pillar, and messages would be
+ * decrypted that stand in no pillar file.
+ *
+ * @throws TsaltError `pillar-override`
+ */
+export const checkOverride = ({ override }: PillarSettings, { kwargs, config }: Request): void => {
+  if (!override) return;
+  const own = pillarSettingsOf(kwargs, config.options).override;
+  if (own && pack(own) === pack(override)) return;
+  throw new TsaltError(
+    'pillar-override',
+    'A worker elsewhere lays nothing over the pillar but what the command line names.',
+    { kind: 'pillar', hint: 'Give pillar={…} on the command line, or leave via out.' },
+  );
 };
 
 /** Reads what another process asks for a pillar with. */

@@ -9,7 +9,7 @@ import type {
   StateStarted,
 } from '../../protocol/job.ts';
 import { broken } from '../../protocol/message.ts';
-import { isPlainDict } from '../../protocol/plain.ts';
+import { isPlainDict, type PlainDict } from '../../protocol/plain.ts';
 
 // What hosts tell of themselves: data of strangers, which much of the control node works with.
 
@@ -52,7 +52,7 @@ export const readFinished = (said: unknown): StateFinished => {
   if (
     isPlainDict(said) &&
     areTexts(said.tag, said.event ?? '') &&
-    isResult(said.result, said.stack !== undefined)
+    isStateResult(said.result, said.stack !== undefined)
   )
     return said as unknown as StateFinished;
   throw misshapen('event "state"');
@@ -94,8 +94,11 @@ const isScalar = (value: unknown): boolean => typeof value !== 'object' || value
 const areTexts = (...values: readonly unknown[]): boolean =>
   values.every(value => typeof value === 'string');
 
-/** A module's comment may be anything; that of a state that threw is text. */
-const isResult = (said: unknown, threw: boolean): boolean =>
+/**
+ * Whether this is the result of a state. A module's comment may be anything; that of a state that
+ * threw is text.
+ */
+export const isStateResult = (said: unknown, threw = false): said is PlainDict =>
   isPlainDict(said) &&
   (!threw || areTexts(said.comment)) &&
   areTexts(said.start_time ?? '') &&

@@ -203,7 +203,6 @@ class BrokeredRun {
   #tree = '';
   #cwd = '';
   #keyFiles = 0;
-  #heard = Date.now();
   #end: () => void = () => undefined;
   /** Resolves when the run is over here. */
   readonly over: Promise<void>;
@@ -244,7 +243,8 @@ class BrokeredRun {
   /** Says that it lives; ends where the control node does not. */
   beat(): void {
     this.#send({ type: 'alive' });
-    if (Date.now() - this.#heard > silence) this.abort('the control node was silent for too long');
+    if (Date.now() - this.#receiver.heard > silence)
+      this.abort('the control node was silent for too long');
   }
 
   /** Resolves when the hosts at work are done, and the run is over here. */
@@ -284,7 +284,6 @@ class BrokeredRun {
       this.#parts.log(`Run ${this.#parts.jid}: a message was refused: ${messageOf(error)}.`);
       return;
     }
-    this.#heard = Date.now();
     for (const text of texts) await this.#message(decodeMessage(text) as ToFleetWorker);
   }
 
