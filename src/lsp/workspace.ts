@@ -152,7 +152,10 @@ export class Workspace {
     const open = this.#openText(path);
     if (open !== undefined) return open;
     try {
-      return statSync(path).size > largestFile ? undefined : readFileSync(path, 'utf8');
+      const about = statSync(path);
+      // Reading a named pipe would never end.
+      if (!about.isFile() || about.size > largestFile) return undefined;
+      return readFileSync(path, 'utf8');
     } catch {
       return undefined;
     }
