@@ -5,6 +5,9 @@ import { StateFindings } from './findings.ts';
 import type { Plan, PlannedHost } from './plan.ts';
 import { Table } from './table.ts';
 
+/** Characters of one host's predictions. What it predicts must not keep others from being planned. */
+const longest = 16 * 1024 * 1024;
+
 /** The parts of a plan that are known before the run. */
 export type PlanHead = Pick<Plan, 'tsalt' | 'created' | 'expires' | 'jid' | 'call'>;
 
@@ -80,9 +83,15 @@ export class PlanCollector {
       this.#failed.set(id, failure?.message ?? reasonWithoutStates(result));
       return;
     }
-    const places = Object.entries(states).map(([tag, state]) =>
-      this.#states.place(predictionOf(tag, state)),
-    );
+    const predictions = Object.entries(states).map(([tag, state]) => predictionOf(tag, state));
+    let left = longest;
+    for (const prediction of predictions) left -= JSON.stringify(prediction).length;
+    if (left < 0) {
+      const most = longest / 1024 / 1024;
+      this.#failed.set(id, `its predictions have more than ${most} million characters`);
+      return;
+    }
+    const places = predictions.map(prediction => this.#states.place(prediction));
     setOwn(this.#hosts, id, { ...job, states: places });
   }
 

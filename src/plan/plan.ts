@@ -3,6 +3,13 @@ import type { Plain, PlainDict } from '../protocol/plain.ts';
 import type { FileHashes, PlannedRun, PlannedTaint, Prediction } from '../protocol/plan.ts';
 import type { StateFinding } from './findings.ts';
 
+/** Functions that compile states or run them as given: plans are made of these, and of no others. */
+export const planFunctions: ReadonlySet<string> = new Set(
+  ['apply', 'highstate', 'sls', 'sls_id', 'single', 'top', 'test', 'high', 'low']
+    .concat('template', 'template_str')
+    .map(name => `state.${name}`),
+);
+
 /** The version of the file format that is written, and the only one that is read. */
 export const planVersion = 1;
 

@@ -3,7 +3,13 @@ import { parseExact } from '../protocol/exact-json.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import type { PlannedTaint, Prediction } from '../protocol/plan.ts';
-import { type Plan, type PlannedCall, type PlannedHost, planVersion } from './plan.ts';
+import {
+  type Plan,
+  type PlannedCall,
+  type PlannedHost,
+  planFunctions,
+  planVersion,
+} from './plan.ts';
 import {
   type Check,
   checkAnything,
@@ -98,6 +104,8 @@ export const parsePlan = (content: string): Plan => {
   if (outer.version !== planVersion) throw otherVersion(outer.version);
   const whole = outer.exact === true ? parsed(content, parseExact) : outer;
   const plan = planShape((whole as { plan?: unknown }).plan, 'plan');
+  // Other functions run on the control node, with arguments that whoever made the file chose.
+  if (!planFunctions.has(plan.call.fun)) throw malformed('plan.call.fun', 'a function of states');
   for (const [id, { chunks, states }] of Object.entries(plan.hosts)) {
     if (chunks.some(at => at >= plan.chunks.length))
       throw malformed(`plan.hosts.${id}.chunks`, 'a list of places in plan.chunks');

@@ -6,20 +6,13 @@ import { toPlain, toPlainDict } from '../../data/values/value.ts';
 import { oneLine } from '../../output/text.ts';
 import { PlanCollector } from '../../plan/collect.ts';
 import { checkRecipients, writePlan } from '../../plan/file.ts';
-import type { Plan, PlannedCall } from '../../plan/plan.ts';
+import { type Plan, type PlannedCall, planFunctions } from '../../plan/plan.ts';
 import { showPlace, TsaltError } from '../../protocol/error.ts';
 import type { RunEvent } from '../../protocol/event.ts';
 import { isOrchestrated } from '../../request/call.ts';
 import type { Given } from '../../request/given.ts';
 import { unusedPillar } from '../../validate/lint/unused-pillar.ts';
 import { rerunCommands } from '../rerun-command.ts';
-
-/** Functions that compile states or run them as given. */
-const planFunctions: ReadonlySet<string> = new Set(
-  ['apply', 'highstate', 'sls', 'sls_id', 'single', 'top', 'test', 'high', 'low']
-    .concat('template', 'template_str')
-    .map(name => `state.${name}`),
-);
 
 /** A run in test mode of which a plan is made. */
 export type PlanRun = {
