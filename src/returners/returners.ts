@@ -23,6 +23,9 @@ class Outlet {
   #work: Promise<void> | undefined;
   #begun: Promise<void> = Promise.resolve();
   #isBroken = false;
+  #hasWarned = false;
+  /** Returns that were refused one after the other. */
+  #refused = 0;
 
   constructor(returner: Returner, warn: (message: string) => void) {
     this.#returner = returner;
@@ -88,23 +91,54 @@ class Outlet {
         batch.push(ret);
         size += own;
       }
-      try {
-        await this.#returner.write?.(batch, this.#load as JobLoad);
-      } catch (error) {
-        this.#failed(error);
-        break;
-      }
-      this.#waiting.splice(0, batch.length);
+      this.#waiting.splice(0, await this.#write(batch));
       this.#size -= size;
     }
     this.#work = undefined;
   }
 
+  /**
+   * Writes returns. Where they cannot be written together, each is written alone: one that is
+   * refused must not take those of other hosts with it.
+   *
+   * @returns how many are done, written or refused
+   */
+  async #write(batch: readonly SaltReturn[]): Promise<number> {
+    if (await this.#attempt(batch)) return batch.length;
+    if (batch.length === 1) return 1;
+    for (const [at, ret] of batch.entries()) {
+      await this.#attempt([ret]);
+      if (this.#isBroken) return at + 1;
+    }
+    return batch.length;
+  }
+
+  async #attempt(some: readonly SaltReturn[]): Promise<boolean> {
+    try {
+      await this.#returner.write?.(some, this.#load as JobLoad);
+      this.#refused = 0;
+      return true;
+    } catch (error) {
+      this.#warnOnce(error);
+      if (some.length > 1) return false;
+      this.#lost += 1;
+      this.#refused += 1;
+      // Two in turn are the fault of the returner, which is not tried again.
+      if (this.#refused > 1) this.#isBroken = true;
+      return false;
+    }
+  }
+
   readonly #failed = (error: unknown): void => {
-    if (this.#isBroken) return;
     this.#isBroken = true;
-    this.#warn(`The returner ${this.#returner.name} failed: ${messageOf(error)}`);
+    this.#warnOnce(error);
   };
+
+  #warnOnce(error: unknown): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    this.#warn(`The returner ${this.#returner.name} failed: ${messageOf(error)}`);
+  }
 }
 
 /** The returners of a run. */

@@ -38,8 +38,11 @@ COMMIT;
 `;
 
 const rowOf = (ret: SaltReturn): object => ({
-  ...ret,
+  fun: ret.fun,
+  jid: ret.jid,
+  id: ret.id,
   fun_args: JSON.stringify(ret.fun_args),
+  _stamp: ret._stamp,
   full_ret: JSON.stringify(ret),
   success: ret.success ? 'True' : 'False',
 });
