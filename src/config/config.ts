@@ -91,6 +91,8 @@ export type Config = {
   readonly mine_reach: 'run' | 'roster';
   /** Seconds for which answers of the mine are kept. */
   readonly mine_ttl: number;
+  /** Seconds for which one answer of a host is awaited. */
+  readonly mine_timeout: number;
   /** The address of the queue of `via`, or where it stands (`env:NAME`, `file:PATH`). */
   readonly queue?: string;
   /** The public keys of the workers, one or a list, by segment. */

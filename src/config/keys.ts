@@ -62,6 +62,7 @@ export const keys = {
   mine_missing: oneOf('error', 'cached', 'skip'),
   mine_reach: oneOf('run', 'roster'),
   mine_ttl: seconds,
+  mine_timeout: seconds,
   queue: textKind,
   workers: mapping,
   ext_job_cache: textKind,

@@ -85,6 +85,7 @@ export const configDefaults = {
   mine_missing: 'error',
   mine_reach: 'run',
   mine_ttl: 86_400,
+  mine_timeout: 60,
   workers: {},
   returners: {},
   state_auto_order: true,

@@ -14,6 +14,9 @@ mine_functions:
     cmd: echo "asked $0" >> $HOME/asked; echo at-$(basename $HOME)
     python_shell: true
   test.echo: [from the mine]
+  never:
+    mine_function: cmd.run
+    cmd: sleep 3600
   upwards:
     - mine_function: test.echo
     - ..
@@ -87,6 +90,17 @@ test('a host that does not answer is an error, or answered as before, or left ou
   expect(skipped.stderr).toContain('The host is left out (mine_missing).');
   project.roster(entries.join(''));
 });
+
+test.each(['run', 'roster'])(
+  'a host that never answers holds up nobody: reached by %s',
+  async reach => {
+    config(`mine_reach: ${reach}\nmine_timeout: 1\n`);
+    const target = reach === 'run' ? 'lb1,web1' : 'lb1';
+    const { code, stdout, stderr } = await project.run('-L', target, 'mine.get', 'web1', 'never');
+    expect(stdout + stderr).toContain('web1: it did not answer within 1 s (mine_timeout).');
+    expect(code).not.toBe(0);
+  },
+);
 
 test('the answers of an earlier run are kept privately, for a time', async () => {
   const dir = join(project.dir, 'cache/mine');

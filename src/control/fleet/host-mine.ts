@@ -137,11 +137,26 @@ export class HostMine implements Mine {
     const key = JSON.stringify([host.id, fun, args.map(toPlain), question.isEarly]);
     const known = this.#answers.get(key);
     if (known) return known;
-    const answer = this.#callNow(host, fun, args, question).catch(
+    const answer = this.#inTime(this.#callNow(host, fun, args, question)).catch(
       (error: unknown): Answer => ({ why: messageOf(error).split('\n')[0] ?? '' }),
     );
     this.#answers.set(key, answer);
     return answer;
+  }
+
+  /** A host that never answers does not hold up the one that asks. */
+  async #inTime(call: Promise<Answer>): Promise<Answer> {
+    const { mine_timeout } = this.#parts.request.config;
+    let late: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<Answer>(resolve => {
+      const why = `it did not answer within ${mine_timeout} s (mine_timeout).`;
+      late = setTimeout(() => resolve({ why }), Math.min(mine_timeout * 1000, 2 ** 31 - 1));
+    });
+    try {
+      return await Promise.race([call, tooLate]);
+    } finally {
+      clearTimeout(late);
+    }
   }
 
   async #callNow(

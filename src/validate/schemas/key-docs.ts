@@ -65,6 +65,7 @@ export const configDocs: Readonly<Record<string, string>> = {
   workers: 'The public keys of queue workers by segment: one, or a list.',
   mine_reach: 'Whether `mine.get` asks hosts of the run only, or all of the roster.',
   mine_ttl: 'Seconds for which answers of the mine are kept.',
+  mine_timeout: 'Seconds for which the mine waits for an answer of one host.',
   failhard: 'Ends a run at the first state that fails.',
   strict: 'Refuses state arguments that would be ignored.',
   minion_data_cache: "Keeps each host's grains, which makes the next run faster.",
