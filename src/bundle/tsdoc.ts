@@ -57,10 +57,11 @@ const addParam = (params: Record<string, string>, body: string): void => {
   if (!match) return;
   const [, path = '', doc = ''] = match;
   const name = path.split('.').at(-1) ?? path;
-  Object.defineProperty(params, name, { value: oneLine(doc), enumerable: true, writable: true });
+  Object.defineProperty(params, name, { value: joinDocLines(doc), enumerable: true, writable: true });
 };
 
-const oneLine = (text: string): string => text.trim().replace(/\s*\n\s*/g, ' ');
+/** Joins the lines of a text, as those of a parameter's description. */
+export const joinDocLines = (text: string): string => text.trim().replace(/\s*\n\s*/g, ' ');
 
 const unfence = (body: string): string =>
   body
@@ -69,4 +70,4 @@ const unfence = (body: string): string =>
     .replace(/^\n+|\s+$/g, '');
 
 const joinTag = (before: string | undefined, text: string): string =>
-  before === undefined ? oneLine(text) : `${before}, ${oneLine(text)}`;
+  before === undefined ? joinDocLines(text) : `${before}, ${joinDocLines(text)}`;

@@ -1,5 +1,5 @@
 import type { ModuleSource, Sources, TypeDeclaration, TypeMember, TypeNode } from './source.ts';
-import { parseDocComment } from './tsdoc.ts';
+import { joinDocLines, parseDocComment } from './tsdoc.ts';
 
 type MemberType = {
   readonly type: string;
@@ -217,7 +217,9 @@ const fromMembers = (
     if (name === undefined) continue;
     const annotation = node.typeAnnotation?.typeAnnotation;
     const comment = node.leadingComments?.at(-1);
-    const doc = comment?.value.startsWith('*') ? parseDocComment(comment.value).text : undefined;
+    const doc = comment?.value.startsWith('*')
+      ? joinDocLines(parseDocComment(comment.value).text)
+      : undefined;
     members.set(name, {
       type: annotation ? typeText(sources, source, annotation) : 'unknown',
       optional: node.optional === true,

@@ -249,3 +249,32 @@ test('a module that reads the pillar says so', () => {
   ).toBe(true);
   expect(describe('export const f = () => 1;').usesPillar).toBeUndefined();
 });
+
+test('the description of a member of an options type is one line, as that of a parameter', () => {
+  const found = signature(
+    `
+    import type { Login } from './login.ts';
+    /** Makes. */
+    export const make = ({ user = null, ...more }: Login & { host: string } = {}) => [user, more];
+    `,
+    {
+      'salt/_modules/login.ts': `export type Login = {
+        /**
+         * the account to log in as,
+         * which must exist
+         */
+        user?: string | null;
+      };`,
+    },
+  );
+  expect(found?.keywords).toEqual([
+    {
+      name: 'user',
+      type: 'string | null',
+      optional: true,
+      default: null,
+      doc: 'the account to log in as, which must exist',
+    },
+    { name: 'host', type: 'string' },
+  ]);
+});
