@@ -7,27 +7,44 @@ import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.t
 
 /** The arguments that all states which run a command accept. */
 export type CommandArguments = {
+  /** the folder to run in */
   cwd?: string | null;
+  /** the account to run as */
   runas?: string | null;
   group?: string | null;
+  /** the shell */
   shell?: string | null;
+  /** variables to add, a dict or a list of dicts */
   env?: Plain;
   prepend_path?: string | null;
+  /** as in `cmd.run` */
   stateful?: Plain;
+  /** level at which the output is logged */
   output_loglevel?: string;
+  /** true: the output is not in the result */
   hide_output?: boolean;
+  /** seconds after which the command is killed */
   timeout?: number | null;
   use_vt?: boolean;
+  /** exit statuses that count as 0 */
   success_retcodes?: Plain;
+  /** strings in stdout that count as success */
   success_stdout?: Plain;
+  /** strings in stderr that count as success */
   success_stderr?: Plain;
+  /** octal mask for new files */
   umask?: string | number | null;
+  /** text for its standard input */
   stdin?: string | null;
+  /** true: no variables but those of `env` */
   clean_env?: boolean;
   rstrip?: boolean;
   ignore_retcode?: boolean;
+  /** true: start it and do not wait */
   bg?: boolean;
+  /** has no effect: only needed on Windows */
   password?: string | null;
+  /** only UTF-8 is supported; other encodings are refused */
   output_encoding?: string | null;
   reset_system_locale?: boolean;
 };

@@ -16,8 +16,11 @@ export type CronTimeKey = keyof CronTimes;
 
 /** The options of a job besides its command and its time. */
 export type CronJobOptions = {
+  /** a comment above it */
   comment?: string | null;
+  /** write it commented out */
   commented?: boolean;
+  /** finds the job again when its command changes */
   identifier?: string | boolean | null;
 };
 

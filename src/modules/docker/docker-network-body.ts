@@ -4,22 +4,37 @@ import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 
 /** The settings of a network, by Salt's names. */
 export type NetworkOptions = {
+  /** its driver */
   driver?: string | null;
+  /** its addresses */
   subnet?: string | null;
+  /** its gateway */
   gateway?: string | null;
+  /** the range containers get theirs from; also `iprange` */
   ip_range?: string | null;
   iprange?: string | null;
+  /** addresses that containers do not get, by name; also `aux_address` */
   aux_addresses?: Plain;
   aux_address?: Plain;
+  /** several subnets: dicts of `subnet`, `gateway`, `iprange`, `aux_addresses` */
   ipam_pools?: PlainDict[] | null;
+  /** the driver that assigns addresses */
   ipam_driver?: string | null;
+  /** its options */
   ipam_opts?: Plain;
+  /** `local`, `global` or `swarm` */
   scope?: string | null;
+  /** true: a swarm's network that routes to all its nodes */
   ingress?: boolean;
+  /** true: without a way out */
   internal?: boolean;
+  /** true: single containers may join a swarm's network */
   attachable?: boolean;
+  /** true: with IPv6 */
   enable_ipv6?: boolean;
+  /** labels */
   labels?: Plain;
+  /** options of the driver; also `driver_opt` and `options` */
   driver_opts?: Plain;
   driver_opt?: Plain;
   options?: Plain;

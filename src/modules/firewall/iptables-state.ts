@@ -4,15 +4,20 @@ import { failed, newReturn } from '../_shared/states/returns.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 
 export type RuleOptions = {
+  /** its table */
   table?: string;
+  /** its chain */
   chain?: string;
+  /** `ipv4` or `ipv6` */
   family?: string;
+  /** true or a file: save the rules for the next boot */
   save?: boolean | string;
   /**
    * applies only to a new rule of `insert`, and to `delete`: public formulas write `last` for
    * `append`
    */
   position?: number | string;
+  /** several rules instead, each with a `name` and all its arguments */
   rules?: Plain;
   [argument: string]: unknown;
 };

@@ -3,10 +3,14 @@ import { __opts__, CommandExecutionError, type StateReturn } from '../api.ts';
 import type { NftAnswer } from './nft-answer.ts';
 
 export type NftRuleOptions = {
+  /** its table */
   table?: string;
+  /** its chain */
   chain?: string;
+  /** `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev` */
   family?: string;
   position?: number;
+  /** true or a file: write all rules down */
   save?: boolean | string;
   [argument: string]: unknown;
 };

@@ -1,7 +1,11 @@
 import { getOwn } from '../../protocol/plain.ts';
 import { rpm } from './rpm-run.ts';
 
-type RootOptions = { root?: string | null; [other: string]: unknown };
+type RootOptions = {
+  /** a folder with another system */
+  root?: string | null;
+  [other: string]: unknown;
+};
 
 const linesOf = (text: string): string[] => text.split('\n').filter(line => line !== '');
 
@@ -10,7 +14,6 @@ const isUnknown = (line: string): boolean => line.endsWith(' is not installed');
 /**
  * The files of packages; of all packages when none is named.
  *
- * @param root a folder with another system
  * @param packages names of packages
  * @example tsalt-ssh '*' pkg.file_list nginx
  */
@@ -26,7 +29,6 @@ export const rpmFileList = async (
 /**
  * The files of packages, by package; of all packages when none is named.
  *
- * @param root a folder with another system
  * @param packages names of packages
  * @example tsalt-ssh '*' pkg.file_dict nginx
  */
@@ -56,7 +58,6 @@ export const rpmFileDict = async (
 /**
  * The package that a file belongs to; an empty text for a file of none.
  *
- * @param root a folder with another system
  * @param paths paths of files
  * @example tsalt-ssh '*' pkg.owner /usr/bin/rpm
  */

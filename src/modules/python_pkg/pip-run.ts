@@ -12,10 +12,14 @@ import { type ExtraArgs, extraArgs } from './pip-extra.ts';
 import { goneWords } from './pip-gone.ts';
 
 export type PipWhere = {
+  /** a virtual environment, or the path of a pip */
   bin_env?: string | null;
+  /** the account to run as */
   user?: string | null;
+  /** the folder to run in */
   cwd?: string | null;
   env_vars?: Plain;
+  /** taken, and of no effect */
   use_vt?: boolean;
 };
 
@@ -66,49 +70,93 @@ export const runPip = async (
 /** The arguments of Salt's `pip.install`, in its order: how and from where pip installs. */
 export type PipOptions = {
   requirements?: Plain;
+  /** a virtual environment, or the path of a pip */
   bin_env?: string | null;
+  /** for pip before 10 */
   use_wheel?: Plain;
+  /** for pip before 10 */
   no_use_wheel?: Plain;
+  /** a file that pip writes down what it does in */
   log?: string | null;
+  /** a proxy; false: not the one of the configuration either */
   proxy?: string | false | null;
+  /** seconds to wait for a server */
   timeout?: number | null;
+  /** a path or URL to install in place */
   editable?: Plain;
+  /** where to look besides */
   find_links?: Plain;
+  /** the index */
   index_url?: string | null;
+  /** a further index */
   extra_index_url?: Plain;
+  /** true: no index, only `find_links` */
   no_index?: boolean;
+  /** for pip before 7 */
   mirrors?: Plain;
+  /** for pip before 21: a folder to build in */
   build?: Plain;
   target?: string | null;
+  /** for pip before 10: a folder to download into instead */
   download?: Plain;
+  /** older name of `cache_dir` */
   download_cache?: string | null;
+  /** the folder for `editable` from a repository */
   source?: string | null;
   upgrade?: boolean;
+  /** true: install again what is there */
   force_reinstall?: boolean;
+  /** true: do not look at what is there */
   ignore_installed?: boolean;
+  /** pip's answer when a path is there: s, i, w, b */
   exists_action?: string | null;
+  /** true: without what it depends on */
   no_deps?: boolean;
+  /** for pip before 7 */
   no_install?: Plain;
+  /** for pip before 7 */
   no_download?: Plain;
+  /** options for the packages' own setup */
   global_options?: Plain;
+  /** for pip before 23.1: options for the packages' own setup */
   install_options?: Plain;
+  /** the account to run as */
   user?: string | null;
+  /** the folder to run in */
   cwd?: string | null;
+  /** true: pre-releases too */
   pre_releases?: boolean;
+  /** a file with the certificates to trust */
   cert?: string | null;
+  /** for pip before 10 */
   allow_all_external?: Plain;
+  /** for pip before 10 */
   allow_external?: Plain;
+  /** for pip before 10 */
   allow_unverified?: Plain;
+  /** for pip before 19 */
   process_dependency_links?: Plain;
+  /** the environment of `salt://` files */
   saltenv?: string | null;
+  /** variables for pip */
   env_vars?: Plain;
+  /** taken, and of no effect */
   use_vt?: boolean;
+  /** hosts that are trusted without a certificate */
   trusted_host?: Plain;
+  /** true: keep nothing */
   no_cache_dir?: boolean;
+  /**
+   * further options for pip: texts, or `{--option: value}`; an address with a password reaches pip
+   * by a variable
+   */
   extra_args?: Plain;
+  /** where pip keeps what it has fetched */
   cache_dir?: string | null;
+  /** packages to build from source, or `:all:` */
   no_binary?: Plain;
   disable_version_check?: boolean;
+  /** packages to take as wheels only, or `:all:` */
   only_binary?: Plain;
 };
 

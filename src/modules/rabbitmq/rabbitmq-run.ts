@@ -4,7 +4,10 @@ import { nameExists } from '../_shared/files/owner-names.ts';
 import { CommandExecutionError, type Plain, type PlainDict } from '../api.ts';
 
 /** The account to run RabbitMQ's programs as; they ask for root or RabbitMQ's own. */
-export type RunAs = { runas?: string | null };
+export type RunAs = {
+  /** the account to run rabbitmqctl as */
+  runas?: string | null;
+};
 
 /** Whether RabbitMQ is installed, for `__virtual__`. */
 export const rabbitmqHere = (): true | [false, string] =>

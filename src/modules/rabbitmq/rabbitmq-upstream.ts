@@ -2,15 +2,25 @@ import { redactUrl } from '../_shared/sources/source-url.ts';
 import type { Plain, PlainDict } from '../api.ts';
 
 export type UpstreamOptions = {
+  /** how many messages may be on their way without being acknowledged */
   prefetch_count?: number | null;
+  /** seconds to wait before connecting again */
   reconnect_delay?: number | null;
+  /** `on-confirm`, `on-publish` or `no-ack` */
   ack_mode?: string | null;
+  /** true: keep the `user-id` of messages */
   trust_user_id?: boolean | null;
+  /** name of the exchange there, when it is another */
   exchange?: string | null;
+  /** how many links a message may pass */
   max_hops?: number | null;
+  /** milliseconds after which the other side forgets this one */
   expires?: number | null;
+  /** milliseconds that messages wait there */
   message_ttl?: number | null;
+  /** `x-ha-policy` of the queue there */
   ha_policy?: string | null;
+  /** name of the queue there, when it is another */
   queue?: string | null;
 };
 

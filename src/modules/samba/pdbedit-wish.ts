@@ -3,19 +3,36 @@ import { hashFor, type SambaAccount } from './pdbedit-accounts.ts';
 
 /** The desired account; fields that are left out are not changed. */
 export type AccountWish = {
+  /** its password; it is not passed in a command line */
   password?: string | null;
+  /** true: the password is an NT hash */
   password_hashed?: boolean;
+  /** its domain */
   domain?: string | null;
+  /** path of its profile */
   profile?: string | null;
+  /** its logon script */
   script?: string | null;
+  /** letter of the drive of its home directory */
   drive?: string | null;
+  /** its home directory */
   homedir?: string | null;
+  /** its full name */
   fullname?: string | null;
+  /** a description */
   account_desc?: string | null;
+  /**
+   * flags: `N` no password needed, `D` disabled, `H` home directory needed, `L` locks itself, `X`
+   * the password does not expire
+   */
   account_control?: string | null;
+  /** has no effect, as in Salt */
   machine_sid?: string | null;
+  /** its SID, or the last part of it */
   user_sid?: string | number | null;
+  /** true: it may log in at any hour */
   reset_login_hours?: boolean;
+  /** true: forget failed logins */
   reset_bad_password_count?: boolean;
 };
 

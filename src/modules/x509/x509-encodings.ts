@@ -106,8 +106,11 @@ export const certificateEncodings = ['pem', 'der', 'pkcs7_pem', 'pkcs7_der', 'pk
 export type CertificateOptions = {
   encoding?: string;
   append_certs?: string[];
+  /** encrypts a pkcs12 file */
   pkcs12_passphrase?: string | null;
+  /** encrypts it by triple DES and SHA 1, for programs that know nothing better */
   pkcs12_encryption_compat?: boolean;
+  /** the certificate's name in a pkcs12 file */
   pkcs12_friendlyname?: string | null;
 };
 

@@ -12,7 +12,10 @@ import { environmentOf } from '../../_shared/states/values.ts';
 import { CommandExecutionError } from '../../api.ts';
 import type { ComposerProgram, ComposerQuiet, ComposerWish } from '../composer-options.ts';
 
-type Program = ComposerProgram & { runas?: string | null };
+type Program = ComposerProgram & {
+  /** the account to run as */
+  runas?: string | null;
+};
 type Options = Program & ComposerWish;
 
 type Said = { pid: number; retcode: number; stdout: string; stderr: string };
@@ -68,18 +71,6 @@ export const did_composer_install = async (dir: string): Promise<boolean> =>
  * the `pid`, `retcode`, `stdout` and `stderr` of composer, or true with `quiet`.
  *
  * @param directory the project's folder
- * @param composer the path of composer, which php runs; by default, composer in PATH
- * @param php the path of php
- * @param runas the account to run as
- * @param prefer_source true: prefer source repositories
- * @param prefer_dist true: prefer archives
- * @param no_scripts true: without the project's own scripts
- * @param no_plugins true: without plugins
- * @param optimize true: a faster autoloader
- * @param no_dev true: without development dependencies
- * @param quiet true: composer prints nothing
- * @param composer_home the folder of composer's own files: `COMPOSER_HOME`
- * @param env further variables for composer
  * @example tsalt-ssh web1 composer.install /srv/app no_dev=true optimize=true
  */
 export const install = async (directory: string, options: Options = {}): Promise<Said | true> =>
@@ -90,18 +81,6 @@ export const install = async (directory: string, options: Options = {}): Promise
  * `pid`, `retcode`, `stdout` and `stderr` of composer, or true with `quiet`.
  *
  * @param directory the project's folder
- * @param composer the path of composer, which php runs; by default, composer in PATH
- * @param php the path of php
- * @param runas the account to run as
- * @param prefer_source true: prefer source repositories
- * @param prefer_dist true: prefer archives
- * @param no_scripts true: without the project's own scripts
- * @param no_plugins true: without plugins
- * @param optimize true: a faster autoloader
- * @param no_dev true: without development dependencies
- * @param quiet true: composer prints nothing
- * @param composer_home the folder of composer's own files: `COMPOSER_HOME`
- * @param env further variables for composer
  * @example tsalt-ssh web1 composer.update /srv/app no_dev=true
  */
 export const update = async (directory: string, options: Options = {}): Promise<Said | true> =>
@@ -111,11 +90,6 @@ export const update = async (directory: string, options: Options = {}): Promise<
  * Updates composer itself to its newest version. Returns `pid`, `retcode`, `stdout` and `stderr`, or
  * true with `quiet`.
  *
- * @param composer the path of composer, which php runs; by default, composer in PATH
- * @param php the path of php
- * @param runas the account to run as
- * @param quiet true: composer prints nothing
- * @param composer_home the folder of composer's own files: `COMPOSER_HOME`
  * @example tsalt-ssh web1 composer.selfupdate
  */
 export const selfupdate = async (options: Program & ComposerQuiet = {}): Promise<Said | true> =>

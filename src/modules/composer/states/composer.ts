@@ -15,19 +15,9 @@ type Options = ComposerProgram & { user?: string | null } & ComposerWish;
  * `composer.lock` if it has one. Reports no changes if composer has nothing to do.
  *
  * @param name the project's folder
- * @param composer the path of composer, which php runs; by default, composer in PATH
- * @param php the path of php
  * @param user the account to run as
- * @param prefer_source true: prefer source repositories
- * @param prefer_dist true: prefer archives
- * @param no_scripts true: without the project's own scripts
- * @param no_plugins true: without plugins
- * @param optimize true: a faster autoloader
- * @param no_dev true: without development dependencies
  * @param quiet true: composer prints nothing, and no changes are reported
- * @param composer_home the folder of composer's own files: `COMPOSER_HOME`
  * @param always_check false: run composer only if the folder `vendor` does not exist
- * @param env further variables for composer
  * @example
  * /srv/app:
  *   composer.installed:
@@ -53,18 +43,8 @@ export const installed = async (
  * changes if composer has nothing to do.
  *
  * @param name the project's folder
- * @param composer the path of composer, which php runs; by default, composer in PATH
- * @param php the path of php
  * @param user the account to run as
- * @param prefer_source true: prefer source repositories
- * @param prefer_dist true: prefer archives
- * @param no_scripts true: without the project's own scripts
- * @param no_plugins true: without plugins
- * @param optimize true: a faster autoloader
- * @param no_dev true: without development dependencies
  * @param quiet true: composer prints nothing, and no changes are reported
- * @param composer_home the folder of composer's own files: `COMPOSER_HOME`
- * @param env further variables for composer
  * @example
  * /srv/app:
  *   composer.update:

@@ -88,10 +88,6 @@ export const get_entry = async (
  * @param month when
  * @param dayweek when
  * @param cmd the command
- * @param commented write it commented out
- * @param comment a comment above it
- * @param identifier finds the job again when its command changes
- *
  * @example tsalt-ssh '*' cron.set_job root '*' '*' '*' '*' 1 /usr/local/weekly
  */
 export const set_job = async (
@@ -115,10 +111,6 @@ export const set_job = async (
  * @param user the user
  * @param special `@reboot`, `@daily` …
  * @param cmd the command
- * @param commented write it commented out
- * @param comment a comment above it
- * @param identifier finds the job again when its command changes
- *
  * @example tsalt-ssh '*' cron.set_special root @hourly 'echo foobar'
  */
 export const set_special = async (

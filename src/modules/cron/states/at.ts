@@ -7,9 +7,13 @@ import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 type Job = { job: string; tag: string; user: string; date: string; time: string };
 type Jobs = { jobs: Job[]; error?: string };
 type JobOptions = {
+  /** finds the job again */
   tag?: string | null;
+  /** the user to run it as */
   user?: string | null;
+  /** the command, when `name` is only a name */
   job?: string | null;
+  /** do nothing when a job with this tag waits */
   unique_tag?: boolean;
 };
 
@@ -18,11 +22,6 @@ type JobOptions = {
  *
  * @param name the command
  * @param timespec when, as `at` reads it
- * @param tag finds the job again
- * @param user the user to run it as
- * @param job the command, when `name` is only a name
- * @param unique_tag do nothing when a job with this tag waits
- *
  * @example
  * rebuild:
  *   at.present:
@@ -59,11 +58,6 @@ export const present = async (
  *
  * @param name the command
  * @param timespec when, as `at` reads it
- * @param tag finds the job again
- * @param user the user to run it as
- * @param job the command, when `name` is only a name
- * @param unique_tag do nothing when a job with this tag waits
- *
  * @example
  * restart later:
  *   at.watch:

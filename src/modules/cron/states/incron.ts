@@ -14,7 +14,12 @@ export const __virtual__ = (): true | [false, string] =>
 const tabOf = async (user: string): Promise<Incrontab> =>
   user !== 'system' && isUserToCome(user) ? parseIncrontab('') : salt('incron.list_tab')(user);
 
-type Whose = { path?: string | null; user?: string };
+type Whose = {
+  /** the path that is watched */
+  path?: string | null;
+  /** the user, or `system` */
+  user?: string;
+};
 
 /** A command written as a YAML block ends in a newline, which is removed. */
 const jobOf = (path: string, mask: Plain, cmd: string): IncronJob => ({
@@ -33,8 +38,6 @@ const notCommitted = (name: string, user: string, error: unknown): StateReturn =
  * @param name the path that is watched, or any name beside `path`
  * @param mask events: `[IN_CREATE, IN_CLOSE_WRITE]`
  * @param cmd the command, where `$@` is the path, `$#` the file in it and `$%` the event
- * @param path the path that is watched
- * @param user the user, or `system`
  * @example
  * /srv/in:
  *   incron.present:
@@ -72,8 +75,6 @@ export const present = async (
  * @param name the path that is watched, or any name beside `path`
  * @param mask events, all of the job
  * @param cmd the command
- * @param path the path that is watched
- * @param user the user, or `system`
  * @example
  * /srv/in:
  *   incron.absent:

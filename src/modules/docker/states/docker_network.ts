@@ -16,21 +16,6 @@ export const __virtual__ = (): true | [false, string] =>
  * @param name the network
  * @param containers containers to connect with it; with settings of each: `- web: {ipv4_address: 10.1.0.9}`
  * @param reconnect false: do not reconnect the containers when the network is recreated
- * @param driver its driver
- * @param subnet its addresses
- * @param gateway its gateway
- * @param ip_range the range containers get theirs from; also `iprange`
- * @param aux_addresses addresses that containers do not get, by name; also `aux_address`
- * @param ipam_pools several subnets: dicts of `subnet`, `gateway`, `iprange`, `aux_addresses`
- * @param ipam_driver the driver that assigns addresses
- * @param ipam_opts its options
- * @param scope `local`, `global` or `swarm`
- * @param ingress true: a swarm's network that routes to all its nodes
- * @param internal true: without a way out
- * @param attachable true: single containers may join a swarm's network
- * @param enable_ipv6 true: with IPv6
- * @param labels labels
- * @param driver_opts options of the driver; also `driver_opt` and `options`
  * @param skip_translate accepted, but has no effect: the engine validates the settings
  * @param ignore_collisions accepted, but has no effect
  * @param validate_ip_addrs accepted, but has no effect: the engine checks addresses

@@ -105,10 +105,13 @@ export const default_routed = async (
 type Rule = {
   app?: string | null;
   interface?: string | null;
+  /** `tcp`, `udp` … */
   protocol?: string | null;
+  /** the source address */
   from_addr?: string | null;
   from_port?: string | number | null;
   to_addr?: string | null;
+  /** the port they go to */
   to_port?: string | number | null;
   comment?: string | null;
 };
@@ -179,8 +182,6 @@ const ruled = async (name: string, method: string, rule: Rule): Promise<StateRet
  * @param name a name for this
  * @param app an application profile
  * @param interface the interface they come in on
- * @param protocol `tcp`, `udp` …
- * @param from_addr the source address
  * @param from_port the port they come from
  * @param to_addr where they go to
  * @param to_port the port they go to, as `80` or `6000:6007`
@@ -201,9 +202,6 @@ export const allowed = allow;
  * Makes sure that a rule drops packets. A new rule is inserted before all others.
  *
  * @param name a name for this
- * @param protocol `tcp`, `udp` …
- * @param from_addr the source address
- * @param to_port the port they go to
  * @example
  * telnet:
  *   ufw.deny:
@@ -217,9 +215,6 @@ export const deny = async (name: string, rule: Rule = {}): Promise<StateReturn> 
  * Makes sure that a rule rejects packets, with a response to the sender.
  *
  * @param name a name for this
- * @param protocol `tcp`, `udp` …
- * @param from_addr the source address
- * @param to_port the port they go to
  * @example
  * ident:
  *   ufw.reject:
@@ -234,9 +229,6 @@ export const reject = async (name: string, rule: Rule = {}): Promise<StateReturn
  * time.
  *
  * @param name a name for this
- * @param protocol `tcp`, `udp` …
- * @param from_addr the source address
- * @param to_port the port they go to
  * @example
  * ssh:
  *   ufw.limit:

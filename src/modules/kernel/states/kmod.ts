@@ -3,15 +3,17 @@ import { messageOf } from '../../../protocol/error.ts';
 import { newReturn } from '../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 
-type KmodOptions = { persist?: boolean; mods?: string[] | null };
+type KmodOptions = {
+  persist?: boolean;
+  /** several modules */
+  mods?: string[] | null;
+};
 
 /**
  * Makes sure that kernel modules are loaded.
  *
  * @param name the module, or a name for the state when `mods` is given
  * @param persist also at boot
- * @param mods several modules
- *
  * @example
  * br_netfilter:
  *   kmod.present:
@@ -52,8 +54,6 @@ export const present = async (
  * @param name the module, or a name for the state when `mods` is given
  * @param persist also not at boot
  * @param comment comment them out in the file for boot, do not remove them
- * @param mods several modules
- *
  * @example
  * pcspkr:
  *   kmod.absent:

@@ -72,13 +72,16 @@ const shown = ({ octal }: AclEntry): PlainDict => ({
  * Options of a change; `raise_err` is accepted for compatibility with Salt: errors are always raised
  * here.
  */
-type Where = { recursive?: boolean; raise_err?: boolean };
+type Where = {
+  recursive?: boolean;
+  /** accepted for compatibility with Salt: errors are always raised */
+  raise_err?: boolean;
+};
 
 /**
  * Removes all entries from access control lists; the mode stays.
  *
  * @param recursive true: from all below too
- * @param raise_err accepted for compatibility with Salt: errors are always raised
  * @param paths paths
  * @example tsalt-ssh '*' acl.wipefacls /srv/www
  */
@@ -97,7 +100,6 @@ export const wipefacls = async (
  * @param acl_name the user or group; empty: the owner
  * @param perms permissions: `rwx`, `rX` or a digit
  * @param recursive true: of all below too
- * @param raise_err accepted for compatibility with Salt: errors are always raised
  * @param paths paths
  * @example tsalt-ssh '*' acl.modfacl user ann rwx /srv/www
  */

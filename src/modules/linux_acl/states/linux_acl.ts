@@ -85,7 +85,12 @@ const taken = async (
   return changed(path, 'Removing permissions', { old });
 };
 
-type PresentOptions = { recurse?: boolean; force?: boolean };
+type PresentOptions = {
+  /** true: for all below the path too */
+  recurse?: boolean;
+  /** true: if something has to change, remove all other entries */
+  force?: boolean;
+};
 
 /**
  * Makes sure that a user or group has these permissions for a path.
@@ -95,8 +100,6 @@ type PresentOptions = { recurse?: boolean; force?: boolean };
  *   inside of the folder gets it
  * @param acl_name the user or group; empty: the owner
  * @param perms `rwx`, `r-x`, `rX` or a digit
- * @param recurse true: for all below the path too
- * @param force true: if something has to change, remove all other entries
  * @example
  * /srv/www:
  *   acl.present:
@@ -145,8 +148,6 @@ export const absent = async (
  * @param acl_type `user` or `group`, with `default:` (`d:`) before it or not
  * @param acl_names the users or groups
  * @param perms `rwx`, `r-x`, `rX` or a digit
- * @param recurse true: for all below the path too
- * @param force true: if something has to change, remove all other entries
  * @example
  * /srv/www:
  *   acl.list_present:

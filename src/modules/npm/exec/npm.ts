@@ -14,7 +14,14 @@ import {
   SaltInvocationError,
 } from '../../api.ts';
 
-type Where = { dir?: string | null; runas?: string | null; env?: Plain };
+type Where = {
+  /** a project's folder; the whole system when not given */
+  dir?: string | null;
+  /** the account to run as */
+  runas?: string | null;
+  /** variables for npm */
+  env?: Plain;
+};
 
 const npm = async (args: readonly string[], { dir, runas, env }: Where, more: Env = {}) =>
   runCommand(['npm', ...args], {
@@ -38,9 +45,6 @@ const scopeOf = ({ dir }: Where): string[] => (dir ? [] : ['--global']);
  * The installed packages: `{name: {version}}`.
  *
  * @param pkg only this one
- * @param dir a project's folder; the whole system when not given
- * @param runas the account to run as
- * @param env variables for npm
  * @param depth with what they depend on, so many levels deep
  * @example tsalt-ssh '*' npm.list
  */
@@ -69,9 +73,7 @@ export const list = async (
  * @param pkgs several of them
  * @param dir a project's folder; the whole system when not given. Without packages, all that the
  *   project needs
- * @param runas the account to run as
  * @param registry the registry
- * @param env variables for npm
  * @param dry_run true: only report
  * @param silent taken, and of no effect
  * @example tsalt-ssh '*' npm.install coffee-script@1.0.1
@@ -145,8 +147,6 @@ export const outstanding = async (
 /**
  * The folder of npm's cache.
  *
- * @param runas the account to run as
- * @param env variables for npm
  * @example tsalt-ssh '*' npm.cache_path
  */
 export const cache_path = async (where: Omit<Where, 'dir'> = {}): Promise<string> =>
@@ -156,8 +156,6 @@ export const cache_path = async (where: Omit<Where, 'dir'> = {}): Promise<string
  * Returns the keys of npm's cache, one per line.
  *
  * @param path only what belongs to this package, or `name@version`
- * @param runas the account to run as
- * @param env variables for npm
  * @example tsalt-ssh '*' npm.cache_list
  */
 export const cache_list = async (
@@ -170,8 +168,6 @@ export const cache_list = async (
  *
  * @param path the package
  * @param force true: npm clears the whole cache with it only
- * @param runas the account to run as
- * @param env variables for npm
  * @example tsalt-ssh '*' npm.cache_clean force=True
  */
 export const cache_clean = async (
@@ -189,9 +185,6 @@ export const cache_clean = async (
  * Removes a package; true when npm did.
  *
  * @param pkg the package
- * @param dir a project's folder; the whole system when not given
- * @param runas the account to run as
- * @param env variables for npm
  * @example tsalt-ssh '*' npm.uninstall coffee-script
  */
 export const uninstall = async (pkg: string, options: Where = {}): Promise<boolean> => {

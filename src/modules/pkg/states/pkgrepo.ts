@@ -19,7 +19,9 @@ export const __virtual__ = (): true | [false, string] =>
   hasFunction('pkg.mod_repo') || [false, 'pkg.mod_repo is not available on this host.'];
 
 type ManagedOptions = {
+  /** a personal archive, `OWNER/NAME` (Ubuntu) */
   ppa?: string | null;
+  /** a Copr project, `OWNER/NAME` (Fedora) */
   copr?: string | null;
   humanname?: string | null;
   baseurl?: string | null;
@@ -68,8 +70,6 @@ type ManagedOptions = {
  * @param signedby the file of its key; `signed-by` in the line does the same
  * @param allow_insecure_key false: refuse a key that comes over plain http
  * @param aptkey taken for Salt's sake: keys are files, apt-key is never used
- * @param ppa a personal archive, `OWNER/NAME` (Ubuntu)
- * @param copr a Copr project, `OWNER/NAME` (Fedora)
  * @param refresh false: do not fetch the package lists afterwards; with zypper true: it fetches the
  * data of this repository by itself
  * @example
@@ -124,8 +124,6 @@ export const managed = async (
  * away, all when it names none.
  *
  * @param name on Debian its line as in sources.list; elsewhere its id
- * @param ppa a personal archive, `OWNER/NAME` (Ubuntu)
- * @param copr a Copr project, `OWNER/NAME` (Fedora)
  * @param keyid the id of its key, which goes with it (Debian): from what apt trusts for every source
  * @param aptkey false: the key is in a folder of key rings
  * @param keydir that folder, `/etc/apt/keyrings` by default

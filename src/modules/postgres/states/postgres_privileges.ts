@@ -9,7 +9,11 @@ import { oneStep, postgresVirtual } from '../postgres-state.ts';
 /** Rights of PostgreSQL roles on objects, and memberships in groups. */
 export const __virtual__ = postgresVirtual;
 
-type Rights = { privileges?: string[] | string | null; prepend?: string } & DbOptions;
+type Rights = {
+  privileges?: string[] | string | null;
+  /** the schema of a table or sequence */
+  prepend?: string;
+} & DbOptions;
 
 /**
  * A role has rights on an object, or is a member of a group.
@@ -19,7 +23,6 @@ type Rights = { privileges?: string[] | string | null; prepend?: string } & DbOp
  * @param object_type `table`, `sequence`, `schema`, `tablespace`, `language`, `database`, `function` or `group`
  * @param privileges the rights, as `[SELECT, UPDATE]` or `[ALL]`; none for a group
  * @param grant_option true: it may grant them
- * @param prepend the schema of a table or sequence
  * @param user the account to run psql as
  * @param maintenance_db the database to connect to
  * @param db_password password of `db_user`
@@ -67,7 +70,6 @@ export const present = async (
  * @param object_name the object
  * @param object_type `table`, `sequence`, `schema`, `tablespace`, `language`, `database`, `function` or `group`
  * @param privileges the rights; none for a group
- * @param prepend the schema of a table or sequence
  * @param user the account to run psql as
  * @param maintenance_db the database to connect to
  * @param db_password password of `db_user`

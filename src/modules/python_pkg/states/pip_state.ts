@@ -35,50 +35,11 @@ type InstalledOptions = PipOptions & {
  * @param name a requirement such as `flask>=2,<3`; not used when `pkgs` is given
  * @param pkgs a list of requirements
  * @param requirements requirements files instead, on the host or `salt://`
- * @param bin_env a virtual environment, or the path of a pip
- * @param user the account to run as
- * @param cwd the folder to run in
  * @param upgrade true: newer versions where the index has some that satisfy the requirement
- * @param force_reinstall true: install again what is there
- * @param ignore_installed true: do not look at what is there
- * @param index_url the index
- * @param extra_index_url a further index
- * @param no_index true: no index, only `find_links`
- * @param find_links where to look besides
- * @param extra_args further options for pip: texts, or `{--option: value}`; an address with a password reaches pip
- *   by a variable
  * @param pip_bin the path of a pip, as `bin_env`
- * @param editable a path or URL to install in place
- * @param env_vars variables for pip
- * @param no_deps true: without what it depends on
- * @param pre_releases true: pre-releases too
- * @param exists_action pip's answer when a path is there: s, i, w, b
- * @param trusted_host hosts that are trusted without a certificate
- * @param cache_dir where pip keeps what it has fetched
- * @param download_cache older name of `cache_dir`
- * @param no_cache_dir true: keep nothing
- * @param no_binary packages to build from source, or `:all:`
  * @param target a folder to install into
- * @param timeout seconds to wait for a server
  * @param proxy a proxy
- * @param log a file that pip writes down what it does in
- * @param source the folder for `editable` from a repository
- * @param cert a file with the certificates to trust
- * @param global_options options for the packages' own setup
  * @param repo refused: use the URL as name or in `editable`
- * @param use_wheel for pip before 10
- * @param no_use_wheel for pip before 10
- * @param mirrors for pip before 7
- * @param build for pip before 21: a folder to build in
- * @param download for pip before 10: a folder to download into instead
- * @param no_install for pip before 7
- * @param no_download for pip before 7
- * @param install_options for pip before 23.1: options for the packages' own setup
- * @param allow_all_external for pip before 10
- * @param allow_external for pip before 10
- * @param allow_unverified for pip before 10
- * @param process_dependency_links for pip before 19
- * @param use_vt taken, and of no effect
  * @unknown ignored
  * @example
  * flask>=2:
@@ -258,13 +219,7 @@ const installFiles = async (name: string, options: PipOptions): Promise<StateRet
  *
  * @param name the package
  * @param requirements a requirements file on the host; what it names is removed too
- * @param bin_env a virtual environment, or the path of a pip
- * @param user the account to run as
- * @param cwd the folder to run in
- * @param log a file that pip writes down what it does in
  * @param proxy a proxy
- * @param timeout seconds to wait for a server
- * @param use_vt taken, and of no effect
  * @example
  * flask:
  *   pip.removed:
@@ -299,10 +254,6 @@ export const removed = async (
  * All Python packages are at the newest version that their index has.
  *
  * @param name of no meaning
- * @param bin_env a virtual environment, or the path of a pip
- * @param user the account to run as
- * @param cwd the folder to run in
- * @param use_vt taken, and of no effect
  * @example
  * everything-new:
  *   pip.uptodate:

@@ -103,20 +103,8 @@ type Options = PassedOn & {
  * @param proxy for pip
  * @param env_vars variables for pip
  * @param no_binary packages to build from source, or `:all:`
- * @param editable a path or URL to install in place
  * @param find_links where pip looks besides
- * @param no_index true: no index, only `find_links`
- * @param trusted_host hosts that are trusted without a certificate
- * @param only_binary packages to take as wheels only, or `:all:`
- * @param log a file that pip writes down what it does in
  * @param timeout seconds that pip waits for a server
- * @param cert a file with the certificates to trust
- * @param source the folder for `editable` from a repository
- * @param force_reinstall true: install again what is there
- * @param global_options options for the packages' own setup
- * @param install_options for pip before 23.1: options for the packages' own setup
- * @param extra_args further options for pip: texts, or `{--option: value}`; an address with a password reaches pip
- *   by a variable
  * @param pip taken, and of no effect: the programs install pip
  * @param distribute refused: setuptools took its place
  * @param use_vt taken, and of no effect

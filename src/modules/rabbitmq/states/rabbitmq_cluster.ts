@@ -8,7 +8,14 @@ import { rabbitmqHere } from '../rabbitmq-run.ts';
 
 export const __virtual__ = rabbitmqHere;
 
-type JoinedOptions = { user?: string; ram_node?: boolean | null; runas?: string | null };
+type JoinedOptions = {
+  /** the first part of its node's name */
+  user?: string;
+  /** true: join as a node that keeps its data in memory only */
+  ram_node?: boolean | null;
+  /** the account to run rabbitmqctl as */
+  runas?: string | null;
+};
 
 /**
  * This host is in one cluster with the node `user@host`. Both need the same Erlang cookie; what
@@ -16,9 +23,6 @@ type JoinedOptions = { user?: string; ram_node?: boolean | null; runas?: string 
  *
  * @param name any name, `user@host` for instance
  * @param host the other host
- * @param user the first part of its node's name
- * @param ram_node true: join as a node that keeps its data in memory only
- * @param runas the account to run rabbitmqctl as
  * @example
  * rabbit@mq1.example.com:
  *   rabbitmq_cluster.joined:
@@ -48,9 +52,6 @@ export const joined = async (
  *
  * @param name any name, `user@host` for instance
  * @param host the other host
- * @param user the first part of its node's name
- * @param ram_node true: join as a node that keeps its data in memory only
- * @param runas the account to run rabbitmqctl as
  * @example
  * rabbit@mq1.example.com:
  *   rabbitmq_cluster.join:

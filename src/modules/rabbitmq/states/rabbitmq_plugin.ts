@@ -6,13 +6,15 @@ import { rabbitmqHere } from '../rabbitmq-run.ts';
 
 export const __virtual__ = rabbitmqHere;
 
-type RunAs = { runas?: string | null };
+type RunAs = {
+  /** the account to run rabbitmq-plugins as */
+  runas?: string | null;
+};
 
 /**
  * A plugin of RabbitMQ is enabled.
  *
  * @param name the plugin
- * @param runas the account to run rabbitmq-plugins as
  * @example
  * rabbitmq_management:
  *   rabbitmq_plugin.enabled
@@ -24,7 +26,6 @@ export const enabled = async (name: string, { runas = null }: RunAs = {}): Promi
  * A plugin of RabbitMQ is disabled.
  *
  * @param name the plugin
- * @param runas the account to run rabbitmq-plugins as
  * @example
  * rabbitmq_management:
  *   rabbitmq_plugin.disabled

@@ -9,7 +9,10 @@ import { type UpstreamOptions, upstreamSettings, withoutPasswords } from '../rab
 
 export const __virtual__ = rabbitmqHere;
 
-type RunAs = { runas?: string | null };
+type RunAs = {
+  /** the account to run rabbitmqctl as */
+  runas?: string | null;
+};
 
 /**
  * RabbitMQ has this upstream for federation, in the virtual host `/`. The plugin
@@ -17,17 +20,6 @@ type RunAs = { runas?: string | null };
  *
  * @param name the upstream
  * @param uri `amqp://user:password@host`, several as a list, or with blanks between them
- * @param prefetch_count how many messages may be on their way without being acknowledged
- * @param reconnect_delay seconds to wait before connecting again
- * @param ack_mode `on-confirm`, `on-publish` or `no-ack`
- * @param trust_user_id true: keep the `user-id` of messages
- * @param exchange name of the exchange there, when it is another
- * @param max_hops how many links a message may pass
- * @param expires milliseconds after which the other side forgets this one
- * @param message_ttl milliseconds that messages wait there
- * @param ha_policy `x-ha-policy` of the queue there
- * @param queue name of the queue there, when it is another
- * @param runas the account to run rabbitmqctl as
  * @example
  * mq1:
  *   rabbitmq_upstream.present:
@@ -72,7 +64,6 @@ const differences = (have: PlainDict, wanted: PlainDict): PlainDict => {
  * RabbitMQ does not have this upstream.
  *
  * @param name the upstream
- * @param runas the account to run rabbitmqctl as
  * @example
  * mq1:
  *   rabbitmq_upstream.absent

@@ -12,7 +12,14 @@ import { hasPassword, redact } from '../../_shared/sources/url-login.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../api.ts';
 import { rvmPath, rvmUser } from '../rvm-run.ts';
 
-type Where = { ruby?: string | null; runas?: string | null; gem_bin?: string | null };
+type Where = {
+  /** a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for */
+  ruby?: string | null;
+  /** the account to run as */
+  runas?: string | null;
+  /** the path of gem */
+  gem_bin?: string | null;
+};
 
 /** As Salt has it for `install`. */
 type GemWhere = { ruby?: string | null; gem_bin?: string | null; runas?: string | null };
@@ -49,9 +56,6 @@ const run = async (args: readonly string[], { ruby, gem_bin, runas }: Where): Pr
  * The installed gems: versions by name.
  *
  * @param prefix names that begin with this only
- * @param gem_bin the path of gem
- * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
- * @param runas the account to run as
  * @example tsalt-ssh '*' gem.list
  */
 export const list = async (
@@ -115,9 +119,6 @@ export const install = async (
  * Removes gems with all their versions and returns gem's output.
  *
  * @param gems names, a list or a text with commas
- * @param gem_bin the path of gem
- * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
- * @param runas the account to run as
  * @example tsalt-ssh '*' gem.uninstall redphone
  */
 export const uninstall = async (gems: string | string[], options: Where = {}): Promise<string> =>
@@ -127,9 +128,6 @@ export const uninstall = async (gems: string | string[], options: Where = {}): P
  * Brings gems to their newest version and returns gem's output.
  *
  * @param gems names, a list or a text with spaces
- * @param gem_bin the path of gem
- * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
- * @param runas the account to run as
  * @example tsalt-ssh '*' gem.update vagrant
  */
 export const update = async (gems: string | string[], options: Where = {}): Promise<string> =>
@@ -139,9 +137,6 @@ export const update = async (gems: string | string[], options: Where = {}): Prom
  * Brings RubyGems itself to its newest version, or to one, and returns gem's output.
  *
  * @param version the version
- * @param gem_bin the path of gem
- * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
- * @param runas the account to run as
  * @example tsalt-ssh '*' gem.update_system
  */
 export const update_system = async (version = '', options: Where = {}): Promise<string> =>
@@ -150,9 +145,6 @@ export const update_system = async (version = '', options: Where = {}): Promise<
 /**
  * The version of gem.
  *
- * @param gem_bin the path of gem
- * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
- * @param runas the account to run as
  * @example tsalt-ssh '*' gem.version
  */
 export const version = async (options: Where = {}): Promise<string> =>
@@ -161,9 +153,6 @@ export const version = async (options: Where = {}): Promise<string> =>
 /**
  * The gems that have a newer version, with it.
  *
- * @param gem_bin the path of gem
- * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
- * @param runas the account to run as
  * @example tsalt-ssh '*' gem.list_upgrades
  */
 export const list_upgrades = async (options: Where = {}): Promise<{ [name: string]: string }> =>
@@ -176,9 +165,6 @@ export const list_upgrades = async (options: Where = {}): Promise<{ [name: strin
 /**
  * The places that gems are fetched from.
  *
- * @param gem_bin the path of gem
- * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
- * @param runas the account to run as
  * @example tsalt-ssh '*' gem.sources_list
  */
 export const sources_list = async (options: Where = {}): Promise<string[]> =>
@@ -190,9 +176,6 @@ export const sources_list = async (options: Where = {}): Promise<string[]> =>
  * Adds a place to fetch gems from, and returns gem's output.
  *
  * @param source_uri its address
- * @param gem_bin the path of gem
- * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
- * @param runas the account to run as
  * @example tsalt-ssh '*' gem.sources_add https://gems.example.com/
  */
 export const sources_add = async (source_uri: string, options: Where = {}): Promise<string> =>
@@ -202,9 +185,6 @@ export const sources_add = async (source_uri: string, options: Where = {}): Prom
  * Takes away a place to fetch gems from, and returns gem's output.
  *
  * @param source_uri its address
- * @param gem_bin the path of gem
- * @param ruby a ruby of RVM, or ruby and gemset; not with `gem_bin`. One of rbenv is not looked for
- * @param runas the account to run as
  * @example tsalt-ssh '*' gem.sources_remove https://gems.example.com/
  */
 export const sources_remove = async (source_uri: string, options: Where = {}): Promise<string> =>

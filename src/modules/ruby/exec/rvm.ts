@@ -255,7 +255,6 @@ export const gemset_list_all = async (
  * @param ruby the ruby, or ruby and gemset; the default when empty
  * @param command the command
  * @param runas the account to run as
- * @param cwd the folder to run in
  * @param env variables for it
  * @example tsalt-ssh '*' rvm.do 3.2.2 'gem list'
  */

@@ -94,14 +94,17 @@ export const removed = async (
   }
 };
 
-type SourceOptions = { ruby?: string | null; user?: string | null };
+type SourceOptions = {
+  /** a ruby of RVM; one of rbenv is not looked for */
+  ruby?: string | null;
+  /** the account to run as */
+  user?: string | null;
+};
 
 /**
  * A place to fetch gems from is known.
  *
  * @param name its address
- * @param ruby a ruby of RVM; one of rbenv is not looked for
- * @param user the account to run as
  * @example
  * https://gems.example.com/:
  *   gem.sources_add
@@ -126,8 +129,6 @@ export const sources_add = async (
  * A place to fetch gems from is not known.
  *
  * @param name its address
- * @param ruby a ruby of RVM; one of rbenv is not looked for
- * @param user the account to run as
  * @example
  * https://rubygems.org/:
  *   gem.sources_remove

@@ -36,17 +36,28 @@ type Target = string | string[];
 
 /** Arguments that all steps on hosts take. */
 type StepOptions = {
+  /** the type of the target: glob, list, grain, compound … */
   tgt_type?: string;
+  /** not supported: results are part of the orchestration's */
   ret?: Plain;
+  /** not supported, as `ret` */
   ret_config?: Plain;
+  /** not supported, as `ret` */
   ret_kwargs?: Plain;
   expect_minions?: boolean;
+  /** ids of hosts that may fail: a list, or a text with commas */
   fail_minions?: Plain;
+  /** seconds that one host may take */
   timeout?: number | null;
+  /** how many hosts run at once: a number, or a part such as 25% */
   batch?: number | string | null;
+  /** run on this many hosts of the target, chosen at random */
   subset?: number | null;
+  /** begin no further host after the first that failed */
   failhard?: boolean | null;
+  /** has no effect: all hosts are reached over SSH */
   ssh?: boolean;
+  /** has no effect: the hosts are those of the run's roster */
   roster?: string | null;
 };
 
@@ -55,7 +66,6 @@ type StepOptions = {
  *
  * @param name a name for the step
  * @param tgt the target: an expression, or a list of ids
- * @param tgt_type the type of the target: glob, list, grain, compound …
  * @param highstate apply the SLS that the top file lists for each host
  * @param sls the SLS to apply: a list, or a text with commas
  * @param top apply the SLS that this top file lists for each host
@@ -65,19 +75,9 @@ type StepOptions = {
  * @param pillarenv the environment of the pillar
  * @param exclude SLS or IDs to leave out
  * @param expect_minions whether the step fails where no host matches
- * @param fail_minions ids of hosts that may fail: a list, or a text with commas
  * @param allow_fail how many hosts may fail
  * @param concurrent run beside another run of states on a host
  * @param queue wait for another run of states on a host
- * @param timeout seconds that one host may take
- * @param batch how many hosts run at once: a number, or a part such as 25%
- * @param subset run on this many hosts of the target, chosen at random
- * @param failhard begin no further host after the first that failed
- * @param ret not supported: results are part of the orchestration's
- * @param ret_config not supported, as `ret`
- * @param ret_kwargs not supported, as `ret`
- * @param ssh has no effect: all hosts are reached over SSH
- * @param roster has no effect: the hosts are those of the run's roster
  * @param orchestration_jid has no effect
  *
  * @example
@@ -195,22 +195,10 @@ const sortReturns = (
  *
  * @param name the function, such as `cmd.run`
  * @param tgt the target: an expression, or a list of ids
- * @param tgt_type the type of the target: glob, list, grain, compound …
  * @param arg the arguments of the function, a list
  * @param kwarg its keyword arguments, a dictionary
  * @param expect_minions has no effect: a step without any host fails
- * @param fail_minions ids of hosts that may fail: a list, or a text with commas
  * @param fail_function a function that is called with each return, and returns false for a failure
- * @param timeout seconds that one host may take
- * @param batch how many hosts run at once: a number, or a part such as 25%
- * @param subset run on this many hosts of the target, chosen at random
- * @param failhard begin no further host after the first that failed
- * @param ret not supported: results are part of the orchestration's
- * @param ret_config not supported, as `ret`
- * @param ret_kwargs not supported, as `ret`
- * @param ssh has no effect: all hosts are reached over SSH
- * @param roster has no effect: the hosts are those of the run's roster
- *
  * @example
  * drain web1:
  *   salt.function:

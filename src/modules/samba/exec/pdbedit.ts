@@ -118,20 +118,6 @@ const givePassword = async (
  * Changes an account; with a password, adds it where it is missing.
  *
  * @param login the account
- * @param password its password; it is not passed in a command line
- * @param password_hashed true: the password is an NT hash
- * @param domain its domain
- * @param profile path of its profile
- * @param script its logon script
- * @param drive letter of the drive of its home directory
- * @param homedir its home directory
- * @param fullname its full name
- * @param account_desc a description
- * @param account_control flags: `N` no password needed, `D` disabled, `H` home directory needed, `L` locks itself, `X` the password does not expire
- * @param machine_sid has no effect, as in Salt
- * @param user_sid its SID, or the last part of it
- * @param reset_login_hours true: it may log in at any hour
- * @param reset_bad_password_count true: forget failed logins
  * @example tsalt-ssh '*' pdbedit.modify inara fullname='Inara Serra'
  */
 export const modify = async (

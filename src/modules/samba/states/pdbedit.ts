@@ -35,20 +35,6 @@ export const absent = async (name: string): Promise<StateReturn> =>
  * password no account is added. The system must know the user.
  *
  * @param name the account
- * @param password its password; it is not passed in a command line
- * @param password_hashed true: the password is an NT hash
- * @param domain its domain
- * @param profile path of its profile
- * @param script its logon script
- * @param drive letter of the drive of its home directory
- * @param homedir its home directory
- * @param fullname its full name
- * @param account_desc a description
- * @param account_control flags: `N` no password needed, `D` disabled, `H` home directory needed, `L` locks itself, `X` the password does not expire
- * @param machine_sid has no effect, as in Salt
- * @param user_sid its SID, or the last part of it
- * @param reset_login_hours true: it may log in at any hour
- * @param reset_bad_password_count true: forget failed logins
  * @example
  * kaylee:
  *   pdbedit.managed:
@@ -103,20 +89,7 @@ const differences = (before: SambaAccount, after: SambaAccount): PlainDict =>
  * Alias of `pdbedit.managed`.
  *
  * @param name the account
- * @param password its password; it is not passed in a command line
- * @param password_hashed true: the password is an NT hash
- * @param domain its domain
- * @param profile path of its profile
- * @param script its logon script
- * @param drive letter of the drive of its home directory
- * @param homedir its home directory
- * @param fullname its full name
- * @param account_desc a description
  * @param account_control flags, see `pdbedit.managed`
- * @param machine_sid has no effect, as in Salt
- * @param user_sid its SID, or the last part of it
- * @param reset_login_hours true: it may log in at any hour
- * @param reset_bad_password_count true: forget failed logins
  * @example
  * kaylee:
  *   pdbedit.present:

@@ -17,7 +17,9 @@ type KeyOptions = {
   comment?: string;
   source?: string;
   options?: string[] | null;
+  /** the user's file of keys */
   config?: string;
+  /** accepted for compatibility */
   fingerprint_hash_type?: string | null;
 };
 
@@ -30,8 +32,6 @@ type KeyOptions = {
  * @param comment its comment, when `name` is only the key
  * @param source a file of keys, instead of `name`: `salt://…`, a URL or a path
  * @param options its options, as in authorized_keys
- * @param config the user's file of keys
- * @param fingerprint_hash_type accepted for compatibility
  * @unknown ignored
  *
  * @example
@@ -107,9 +107,6 @@ const invalid = 'Invalid public ssh key, most likely has spaces or invalid synta
  * @param comment its comment
  * @param source a file of keys, instead of `name`
  * @param options its options
- * @param config the user's file of keys
- * @param fingerprint_hash_type accepted for compatibility
- *
  * @example
  * ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIO… anna@laptop:
  *   ssh_auth.absent:
@@ -160,7 +157,6 @@ export const absent = async (
  * @param enc type of keys that do not contain it
  * @param comment comment of keys that have none
  * @param options options of all
- * @param config the user's file of keys
  * @param source a file of keys that may log in as well: `salt://…`, a URL or a path
  * @param fingerprint_hash_type taken, without effect: keys are compared whole
  * @unknown ignored

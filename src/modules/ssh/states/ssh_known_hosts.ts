@@ -8,11 +8,14 @@ import { refuseNewlines } from '../../_shared/text/one-line.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../api.ts';
 
 type PresentOptions = {
+  /** the user with the file; the system's file when left out */
   user?: string | null;
   fingerprint?: string | null;
   key?: string | null;
+  /** its port, when it is not 22 */
   port?: number | null;
   enc?: string | null;
+  /** the file */
   config?: string | null;
   hash_known_hosts?: boolean;
   timeout?: number;
@@ -28,12 +31,9 @@ const needsPath = 'If not specifying a "user", specify an absolute "config".';
  * Makes sure that a host is known to ssh.
  *
  * @param name the host
- * @param user the user with the file; the system's file when left out
  * @param fingerprint fingerprint that the key it shows must have
  * @param key its key, instead of a fingerprint
- * @param port its port, when it is not 22
  * @param enc type of the key
- * @param config the file
  * @param hash_known_hosts hide the host's name in the file
  * @param timeout seconds to wait for the host
  * @param fingerprint_hash_type `sha256` or `md5`
@@ -102,10 +102,6 @@ export const present = async (
  * Makes sure that a host is not known to ssh.
  *
  * @param name the host
- * @param user the user with the file; the system's file when left out
- * @param config the file
- * @param port its port, when it is not 22
- *
  * @example
  * old.example.com:
  *   ssh_known_hosts.absent:

@@ -12,7 +12,14 @@ import { parseIniFile } from '../../_shared/text/ini-file.ts';
 import { splitCommandWords } from '../../_shared/text/words.ts';
 import { CommandExecutionError, type Plain, type PlainDict } from '../../api.ts';
 
-type Where = { user?: string | null; conf_file?: string | null; bin_env?: string | null };
+type Where = {
+  /** the account to run supervisorctl as */
+  user?: string | null;
+  /** supervisor's configuration */
+  conf_file?: string | null;
+  /** the path of supervisorctl, or of the virtual environment that holds it */
+  bin_env?: string | null;
+};
 
 const programOf = (bin_env: string | null | undefined): string => {
   const program = !bin_env
@@ -47,9 +54,6 @@ const groupOnly = (name: string): string => name.replace(/:\*?$/, '');
  * Starts a program, or a group (`GROUP:`), and returns supervisor's output.
  *
  * @param name the program
- * @param user the account to run supervisorctl as
- * @param conf_file supervisor's configuration
- * @param bin_env the path of supervisorctl, or of the virtual environment that holds it
  * @example tsalt-ssh '*' supervisord.start web
  */
 export const start = async (name = 'all', where: Where = {}): Promise<string> =>
@@ -59,9 +63,6 @@ export const start = async (name = 'all', where: Where = {}): Promise<string> =>
  * Restarts a program, or a group (`GROUP:`), and returns supervisor's output.
  *
  * @param name the program
- * @param user the account to run supervisorctl as
- * @param conf_file supervisor's configuration
- * @param bin_env the path of supervisorctl, or of the virtual environment that holds it
  * @example tsalt-ssh '*' supervisord.restart web
  */
 export const restart = async (name = 'all', where: Where = {}): Promise<string> =>
@@ -71,9 +72,6 @@ export const restart = async (name = 'all', where: Where = {}): Promise<string> 
  * Stops a program, or a group (`GROUP:`), and returns supervisor's output.
  *
  * @param name the program
- * @param user the account to run supervisorctl as
- * @param conf_file supervisor's configuration
- * @param bin_env the path of supervisorctl, or of the virtual environment that holds it
  * @example tsalt-ssh '*' supervisord.stop web
  */
 export const stop = async (name = 'all', where: Where = {}): Promise<string> =>
@@ -83,9 +81,6 @@ export const stop = async (name = 'all', where: Where = {}): Promise<string> =>
  * Takes a program or group of the configuration on.
  *
  * @param name the program
- * @param user the account to run supervisorctl as
- * @param conf_file supervisor's configuration
- * @param bin_env the path of supervisorctl, or of the virtual environment that holds it
  * @example tsalt-ssh '*' supervisord.add web
  */
 export const add = async (name: string, where: Where = {}): Promise<string> =>
@@ -95,9 +90,6 @@ export const add = async (name: string, where: Where = {}): Promise<string> =>
  * Lets a program or group go that is stopped.
  *
  * @param name the program
- * @param user the account to run supervisorctl as
- * @param conf_file supervisor's configuration
- * @param bin_env the path of supervisorctl, or of the virtual environment that holds it
  * @example tsalt-ssh '*' supervisord.remove web
  */
 export const remove = async (name: string, where: Where = {}): Promise<string> =>
@@ -106,9 +98,6 @@ export const remove = async (name: string, where: Where = {}): Promise<string> =
 /**
  * Has supervisor read its configuration, without acting on it.
  *
- * @param user the account to run supervisorctl as
- * @param conf_file supervisor's configuration
- * @param bin_env the path of supervisorctl, or of the virtual environment that holds it
  * @example tsalt-ssh '*' supervisord.reread
  */
 export const reread = async (where: Where = {}): Promise<string> => told(['reread'], where);
@@ -116,9 +105,6 @@ export const reread = async (where: Where = {}): Promise<string> => told(['rerea
 /**
  * Has supervisor read its configuration and start, restart and stop what that changes.
  *
- * @param user the account to run supervisorctl as
- * @param conf_file supervisor's configuration
- * @param bin_env the path of supervisorctl, or of the virtual environment that holds it
  * @param name this group only
  * @example tsalt-ssh '*' supervisord.update
  */
@@ -136,9 +122,6 @@ const states = 'STOPPED|STARTING|RUNNING|BACKOFF|STOPPING|EXITED|FATAL|UNKNOWN';
  * Returns the status of supervisor's programs: `{NAME: {state, reason}}`.
  *
  * @param name this program only, or this group (`GROUP:`)
- * @param user the account to run supervisorctl as
- * @param conf_file supervisor's configuration
- * @param bin_env the path of supervisorctl, or of the virtual environment that holds it
  * @example tsalt-ssh '*' supervisord.status
  */
 export const status = async (
@@ -164,9 +147,6 @@ export const status = async (
  * Returns the output of `supervisorctl status`.
  *
  * @param name this program only
- * @param user the account to run supervisorctl as
- * @param conf_file supervisor's configuration
- * @param bin_env the path of supervisorctl, or of the virtual environment that holds it
  * @example tsalt-ssh '*' supervisord.status_raw
  */
 export const status_raw = async (name: string | null = null, where: Where = {}): Promise<string> =>
@@ -177,9 +157,6 @@ export const status_raw = async (name: string | null = null, where: Where = {}):
  *
  * @param name the program
  * @param expected_state `RUNNING`, `STOPPED` …
- * @param user the account to run supervisorctl as
- * @param conf_file supervisor's configuration
- * @param bin_env the path of supervisorctl, or of the virtual environment that holds it
  * @example tsalt-ssh '*' supervisord.status_bool web expected_state=RUNNING
  */
 export const status_bool = async (
@@ -194,9 +171,6 @@ export const status_bool = async (
  * Runs a command of supervisorctl.
  *
  * @param command its words
- * @param user the account to run supervisorctl as
- * @param conf_file supervisor's configuration
- * @param bin_env the path of supervisorctl, or of the virtual environment that holds it
  * @example tsalt-ssh '*' supervisord.custom 'tail web'
  */
 export const custom = async (command: string, where: Where = {}): Promise<string> =>

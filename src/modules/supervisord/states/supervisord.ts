@@ -7,7 +7,14 @@ import { changed, failed, unchanged, would } from '../../_shared/states/returns.
 import { isPathToCome } from '../../_shared/states/to-come.ts';
 import { __opts__, type StateReturn } from '../../api.ts';
 
-type Where = { user?: string | null; conf_file?: string | null; bin_env?: string | null };
+type Where = {
+  /** the account to run supervisorctl as */
+  user?: string | null;
+  /** supervisor's configuration */
+  conf_file?: string | null;
+  /** the path of supervisorctl, or of the virtual environment that holds it */
+  bin_env?: string | null;
+};
 type Status = { readonly [program: string]: { readonly state: string } };
 
 /** The programs that a name means: itself, or those of `GROUP:`. */
@@ -40,9 +47,6 @@ type RunningOptions = Where & { restart?: boolean; update?: boolean };
  * @param name the program, as supervisor's configuration has it
  * @param restart true: restart it when it runs
  * @param update true: have supervisor read its configuration, and act on all that differs
- * @param user the account to run supervisorctl as
- * @param conf_file supervisor's configuration
- * @param bin_env the path of supervisorctl, or of the virtual environment that holds it
  * @unknown ignored
  * @example
  * web:
@@ -131,9 +135,6 @@ const predict = (
  * A program, or all of a group (`GROUP:`), does not run.
  *
  * @param name the program, as supervisor's configuration has it
- * @param user the account to run supervisorctl as
- * @param conf_file supervisor's configuration
- * @param bin_env the path of supervisorctl, or of the virtual environment that holds it
  * @unknown ignored
  * @example
  * web:

@@ -16,12 +16,18 @@ export const __virtual__ = (): true | [false, string] =>
 type Wish = {
   target?: string | null;
   rev?: string | number | null;
+  /** the account to run svn as */
   user?: string | null;
+  /** the user for the server */
   username?: string | null;
+  /** the user's password; it is not passed in a command line */
   password?: string | null;
   force?: boolean;
+  /** false: leave what comes from elsewhere */
   externals?: boolean;
+  /** true: trust an unknown certificate of the server */
   trust?: boolean;
+  /** the failures to ignore, with commas (`unknown-ca,expired`) */
   trust_failures?: string | null;
 };
 
@@ -46,13 +52,7 @@ const whereOf = (target: string, { user, username, password }: Wish): SvnWhere =
  * @param name the address, as `svn checkout` takes it
  * @param target the folder
  * @param rev the revision
- * @param user the account to run svn as
- * @param username the user for the server
- * @param password the user's password; it is not passed in a command line
  * @param force true: go on where files are in the way
- * @param externals false: leave what comes from elsewhere
- * @param trust true: trust an unknown certificate of the server
- * @param trust_failures the failures to ignore, with commas (`unknown-ca,expired`)
  * @example
  * https://svn.example.org/app/trunk:
  *   svn.latest:
@@ -153,14 +153,8 @@ const tell = async (
  * @param name the address
  * @param target the folder or file it becomes
  * @param rev the revision, the newest one when not given
- * @param user the account to run svn as
- * @param username the user for the server
- * @param password the user's password; it is not passed in a command line
  * @param force true: write over what is there
  * @param overwrite true: the target may be a file
- * @param externals false: leave what comes from elsewhere
- * @param trust true: trust an unknown certificate of the server
- * @param trust_failures the failures to ignore, with commas (`unknown-ca,expired`)
  * @example
  * https://svn.example.org/app/tags/1.0:
  *   svn.export:

@@ -16,22 +16,6 @@ export const __virtual__ = (): true | [false, string] =>
  * A certificate is there, and is renewed in time.
  *
  * @param name the name it is for
- * @param aliases further names
- * @param email where the authority writes to
- * @param webroot a folder of the web server; `true` for certbot's own choice; else certbot listens itself
- * @param test_cert use the authority's staging service
- * @param renew `true` or `force`, or the days before its end from which it is renewed
- * @param keysize bits of an RSA key
- * @param server the authority's address
- * @param owner owner of the private key
- * @param group group of the private key
- * @param mode mode of the private key
- * @param certname the name certbot keeps it by
- * @param preferred_challenges with commas between
- * @param http_01_port where certbot listens
- * @param http_01_address where certbot listens
- * @param dns_plugin cloudflare or digitalocean
- * @param dns_plugin_credentials its file
  * @example
  * www.example.com:
  *   acme.cert:

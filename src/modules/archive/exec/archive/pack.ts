@@ -74,14 +74,18 @@ export const tar = async (
   return run([...argv, '--', ...namesOf(sources, cwd)], cwd, runas);
 };
 
-type ZipOptions = { template?: string | null; cwd?: string | null; runas?: string | null };
+type ZipOptions = {
+  /** refused: names are rendered by the SLS that has them */
+  template?: string | null;
+  cwd?: string | null;
+  runas?: string | null;
+};
 
 /**
  * Packs files and folders with the program `zip`. `archive.zip` does not need that program.
  *
  * @param zip_file the archive
  * @param sources files and folders to pack, separated by commas or as a list; globs are expanded
- * @param template refused: names are rendered by the SLS that has them
  * @param cwd where to run
  * @param runas run as this user
  *
@@ -102,7 +106,6 @@ export const cmd_zip = async (
  *
  * @param zip_file the archive
  * @param sources files and folders to pack, separated by commas or as a list; globs are expanded
- * @param template refused: names are rendered by the SLS that has them
  * @param cwd names are relative to this folder
  * @param runas pack as this user, by the program `zip`
  * @param zip64 has no effect: an archive of more than 4 GB, or 65,535 members, is refused
@@ -152,7 +155,13 @@ const isLinkToFolder = (path: string): boolean =>
   lstatSync(path).isSymbolicLink() &&
   statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
-type GzipOptions = { template?: string | null; runas?: string | null; options?: string | null };
+type GzipOptions = {
+  /** refused: names are rendered by the SLS that has them */
+  template?: string | null;
+  /** run as this user */
+  runas?: string | null;
+  options?: string | null;
+};
 
 const gzipper =
   (program: 'gzip' | 'gunzip') =>
@@ -165,8 +174,6 @@ const gzipper =
  * Packs a file with gzip: `FILE.gz` takes its place.
  *
  * @param sourcefile the file
- * @param template refused: names are rendered by the SLS that has them
- * @param runas run as this user
  * @param options of `gzip`: `-9 -k`
  *
  * @example tsalt-ssh '*' archive.gzip /var/log/big.log
@@ -180,8 +187,6 @@ export const gzip = async (
  * Unpacks a file that gzip packed: the file without `.gz` takes its place.
  *
  * @param gzipfile the file
- * @param template refused: names are rendered by the SLS that has them
- * @param runas run as this user
  * @param options of `gunzip`: `-k`
  *
  * @example tsalt-ssh '*' archive.gunzip /var/log/big.log.gz

@@ -23,9 +23,13 @@ import { archiveOptions, plainName, refuseTemplate } from '../../archive-options
 import { withZip } from '../../zip-reader.ts';
 
 type Fetched = {
+  /** remove the copy that was fetched */
   clean?: boolean;
+  /** where an archive of the file roots is */
   saltenv?: string;
+  /** hash that a fetched archive must have */
   source_hash?: string | null;
+  /** compare the web server's ETag to decide whether the earlier download is current */
   use_etag?: boolean;
 };
 
@@ -36,12 +40,7 @@ type Fetched = {
  * @param archive_format `tar` or `zip`; by default, guessed from the name
  * @param options refused: how a tar archive is packed is seen from itself
  * @param strip_components number of leading path components to remove
- * @param clean remove the copy that was fetched
  * @param verbose list directories, files and links separately
- * @param saltenv where an archive of the file roots is
- * @param source_hash hash that a fetched archive must have
- * @param use_etag compare the web server's ETag to decide whether the earlier download is current
- *
  * @example tsalt-ssh '*' archive.list /srv/app.tar.gz
  */
 export const list = async (
@@ -288,11 +287,6 @@ export const cmd_unzip = async (
  * Whether a zip archive wants a password.
  *
  * @param name the archive: a path on this host, `salt://` or a URL
- * @param clean remove the copy that was fetched
- * @param saltenv where an archive of the file roots is
- * @param source_hash hash that a fetched archive must have
- * @param use_etag compare the web server's ETag to decide whether the earlier download is current
- *
  * @example tsalt-ssh '*' archive.is_encrypted salt://app.zip
  */
 export const is_encrypted = async (

@@ -16,6 +16,7 @@ const handTo = async (runas: string | null | undefined, ...paths: string[]): Pro
 };
 
 type ScriptOptions = {
+  /** arguments for the script, one text */
   args?: string | null;
 } & CommandRunOptions & {
     /** render it on the control node first, with this renderer */
@@ -30,7 +31,6 @@ type ScriptOptions = {
  * Fetches a script from the file server and runs it. Arguments as `cmd.run_all`.
  *
  * @param source `salt://…`, a URL or a path on the host
- * @param args arguments for the script, one text
  * @example tsalt-ssh '*' cmd.script salt://scripts/setup.sh args='a b'
  */
 export const script = async (
@@ -57,7 +57,6 @@ export const script = async (
  * Runs a script like `cmd.script` and returns only its exit status.
  *
  * @param source `salt://…`, a URL or a path on the host
- * @param args arguments for the script, one text
  * @example tsalt-ssh '*' cmd.script_retcode salt://scripts/check.sh
  */
 export const script_retcode = async (

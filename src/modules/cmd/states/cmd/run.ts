@@ -13,6 +13,7 @@ import {
 } from '../../command-state.ts';
 
 export type RunArguments = CommandArguments & {
+  /** run it inside this root folder (chroot) */
   root?: string | null;
   ignore_timeout?: boolean;
   python_shell?: boolean;
@@ -24,34 +25,20 @@ export type RunArguments = CommandArguments & {
  * Runs a command. It runs every time, unless `creates`, `unless`, `onlyif` or `onchanges` is used.
  *
  * @param name the command line, run by the shell
- * @param cwd the folder to run in
- * @param root run it inside this root folder (chroot)
  * @param runas the account to run as, in the environment of its login
  * @param group the group to run with
  * @param shell the shell, by default the one of the grain `shell`
- * @param env variables to add, a dict or a list of dicts
  * @param prepend_path folders to prepend to PATH
  * @param stateful true: the last line of the command's output reports its result, `changed=yes comment='…'`, or
  *   as JSON; `- test_name: …` names the command to run in test mode
- * @param umask octal mask for new files
  * @param output_loglevel level at which the output is logged, `quiet` for not at all
- * @param hide_output true: the output is not in the result
- * @param timeout seconds after which the command is killed
  * @param ignore_timeout true: a command killed by `timeout` counts as a success
  * @param use_vt accepted, but has no effect: output is read through pipes
- * @param success_retcodes exit statuses that count as 0
- * @param success_stdout strings in stdout that count as success
- * @param success_stderr strings in stderr that count as success
- * @param stdin text for its standard input
- * @param clean_env true: no variables but those of `env`
- * @param bg true: start it and do not wait
  * @param rstrip false: keep empty lines at the end of the output
  * @param ignore_retcode true: a failure is not logged as one
  * @param python_shell false: the words are run as they are, without a shell
  * @param redirect_stderr true: redirect stderr to stdout
  * @param reset_system_locale false: the command keeps the locale of the login
- * @param output_encoding only UTF-8 is supported; other encodings are refused
- * @param password has no effect: only needed on Windows
  * @param template refused: an SLS is a template itself
  * @unknown ignored
  * @example

@@ -20,6 +20,7 @@ import {
 } from '../../command-state.ts';
 
 export type ScriptArguments = CommandArguments & {
+  /** `salt://…`, a URL or a path on the host */
   source?: string | null;
   template?: string | null;
   args?: string | null;
@@ -31,29 +32,12 @@ export type ScriptArguments = CommandArguments & {
  * Fetches a script from the file server and runs it.
  *
  * @param name the source, with arguments after it; or any name when `source` is given
- * @param source `salt://…`, a URL or a path on the host
  * @param template render it on the control node first, with this renderer
  * @param args arguments for the script
- * @param cwd the folder to run in
- * @param runas the account to run as
- * @param shell the shell
- * @param env variables to add, a dict or a list of dicts
- * @param stateful as in `cmd.run`
  * @param timeout seconds after which the script is killed
- * @param output_loglevel level at which the output is logged
- * @param hide_output true: the output is not in the result
  * @param defaults variables for the template
  * @param context variables for the template that override `defaults`
- * @param success_retcodes exit statuses that count as 0
- * @param success_stdout strings in stdout that count as success
- * @param success_stderr strings in stderr that count as success
- * @param stdin text for its standard input
- * @param umask octal mask for new files
- * @param clean_env true: no variables but those of `env`
- * @param bg true: start it and do not wait
  * @param reset_system_locale false: the script keeps the locale of the login
- * @param output_encoding only UTF-8 is supported; other encodings are refused
- * @param password has no effect: only needed on Windows
  * @unknown variables
  * @example
  * setup:
@@ -146,7 +130,6 @@ export const script = async (
  * Runs a script of the file server only when something it watches has changed.
  *
  * @param name the source, with arguments after it; or any name when `source` is given
- * @param source `salt://…`, a URL or a path on the host
  * @unknown ignored
  * @example
  * salt://scripts/rebuild.sh:

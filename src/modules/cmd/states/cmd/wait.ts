@@ -8,17 +8,6 @@ import type { RunArguments } from './run.ts';
  * newer way to say so.
  *
  * @param name the command line, run by the shell
- * @param cwd the folder to run in
- * @param root run it inside this root folder (chroot)
- * @param runas the account to run as
- * @param shell the shell
- * @param env variables to add, a dict or a list of dicts
- * @param stateful as in `cmd.run`
- * @param umask octal mask for new files
- * @param output_loglevel level at which the output is logged
- * @param hide_output true: the output is not in the result
- * @param timeout seconds after which the command is killed
- * @param success_retcodes exit statuses that count as 0
  * @unknown ignored
  * @example
  * newaliases:

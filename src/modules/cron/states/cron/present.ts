@@ -9,20 +9,23 @@ import { said, tabOf } from '../../user-crontab.ts';
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('cron.list_tab') || [false, 'cron.list_tab is not available: there is no crontab.'];
 
-type CronOptions = CronTimes & CronJobOptions & { user?: string; special?: string | null };
+type CronOptions = CronTimes &
+  CronJobOptions & {
+    /** the user */
+    user?: string;
+    special?: string | null;
+  };
 
 /**
  * Manages a job in a user's crontab.
  *
  * @param name the command
- * @param user the user
  * @param minute when; `random` picks a time if the job has none yet
  * @param hour when
  * @param daymonth when
  * @param month when
  * @param dayweek when
  * @param comment a comment above the job; by default, an existing comment is kept
- * @param commented write it commented out
  * @param identifier finds the job again when its command changes; the command when left out;
  *   null for a job that has none
  * @param special `@reboot`, `@daily` … instead of the times
@@ -82,7 +85,6 @@ export const present = async (
  * Makes sure that a job is not in a user's crontab.
  *
  * @param name the command
- * @param user the user
  * @param identifier its identifier; by default, the command
  * @param special `@reboot`, `@daily` …, if the job has such a time
  * @unknown ignored

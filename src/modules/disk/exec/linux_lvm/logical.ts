@@ -110,16 +110,20 @@ export const lvremove = async (
   return `Logical volume "${lvname}" successfully removed`;
 };
 
-type ResizeOptions = { extents?: Plain; force?: boolean; resizefs?: boolean };
+type ResizeOptions = {
+  /** its size in extents, or `+100%FREE` */
+  extents?: Plain;
+  force?: boolean;
+  /** true: with its file system */
+  resizefs?: boolean;
+};
 
 /**
  * Makes a logical volume larger or smaller.
  *
  * @param size its size, `10G`, or `+1G`
  * @param lvpath the volume's path
- * @param extents its size in extents, or `+100%FREE`
  * @param force true: smaller too, without a question
- * @param resizefs true: with its file system
  * @example tsalt-ssh '*' lvm.lvresize +12M /dev/data/www
  */
 export const lvresize = async (
@@ -143,9 +147,7 @@ export const lvresize = async (
  *
  * @param size its size, `10G`, or `+1G`
  * @param lvpath the volume's path
- * @param extents its size in extents, or `+100%FREE`
  * @param force true: answer questions with yes
- * @param resizefs true: with its file system
  * @example tsalt-ssh '*' lvm.lvextend +12M /dev/data/www
  */
 export const lvextend = async (

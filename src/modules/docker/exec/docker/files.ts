@@ -27,7 +27,14 @@ import { connected } from './looks.ts';
 
 export const __func_alias__ = { export_: 'export', import_: 'import' };
 
-type Target = { overwrite?: boolean; makedirs?: boolean; compression?: string | null };
+type Target = {
+  /** true: also over a file */
+  overwrite?: boolean;
+  /** true: make its folder */
+  makedirs?: boolean;
+  /** `gzip`, `bzip2` or `xz`; by default, chosen by the file name */
+  compression?: string | null;
+};
 
 type Written = { Time_Elapsed: number; Path: string; Size: number; Size_Human: string };
 
@@ -93,9 +100,6 @@ const written = async (
  *
  * @param name the container
  * @param path the archive; `.tar.gz`, `.tar.bz2` and `.tar.xz` are packed
- * @param overwrite true: also over a file
- * @param makedirs true: make its folder
- * @param compression `gzip`, `bzip2` or `xz`; by default, chosen by the file name
  * @example tsalt-ssh '*' docker.export web /srv/web.tar.gz
  */
 export const export_ = async (name: string, path: string, options: Target = {}): Promise<Written> =>
@@ -106,9 +110,6 @@ export const export_ = async (name: string, path: string, options: Target = {}):
  *
  * @param name the image
  * @param path the file; `.tar.gz`, `.tar.bz2` and `.tar.xz` are packed
- * @param overwrite true: also over a file
- * @param makedirs true: make its folder
- * @param compression `gzip`, `bzip2` or `xz`; by default, chosen by the file name
  * @example tsalt-ssh '*' docker.save app:1.0 /srv/app.tar
  */
 export const save = async (name: string, path: string, options: Target = {}): Promise<Written> =>
@@ -170,8 +171,6 @@ const mustRun = async (name: string): Promise<void> => {
  * @param name the container
  * @param source the file, by its path there
  * @param dest a path or a folder here
- * @param overwrite true: also over a file
- * @param makedirs true: make its folder
  * @example tsalt-ssh '*' docker.copy_from web /var/log/nginx/access.log /root
  */
 export const copy_from = async (
@@ -201,8 +200,6 @@ export const copy_from = async (
  * @param name the container
  * @param source the file here, also `salt://`
  * @param dest its path there; with `/` at its end a folder
- * @param overwrite true: also over a file
- * @param makedirs true: make its folder
  * @param exec_driver accepted, but has no effect
  * @example tsalt-ssh '*' docker.copy_to web salt://web/site.conf /etc/nginx/conf.d/site.conf
  */

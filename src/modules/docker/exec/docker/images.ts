@@ -10,8 +10,11 @@ const full = (image: string): string =>
   image.includes('@') || /:[^/]+$/.test(image) ? image : `${image}:latest`;
 
 type RegistryOptions = {
+  /** refused: that is a setting of the engine */
   insecure_registry?: boolean;
+  /** accepted, but has no effect */
   api_response?: boolean;
+  /** accepted, but has no effect */
   client_timeout?: number | null;
 };
 
@@ -58,9 +61,6 @@ export const list_tags = async (): Promise<string[]> =>
  * Fetches an image from a registry.
  *
  * @param image the image
- * @param insecure_registry refused: that is a setting of the engine
- * @param api_response accepted, but has no effect
- * @param client_timeout accepted, but has no effect
  * @example tsalt-ssh '*' docker.pull nginx:1.25
  */
 export const pull = async (
@@ -115,9 +115,6 @@ export const tag_ = async (
  * Sends an image to its registry.
  *
  * @param image the image
- * @param insecure_registry refused: that is a setting of the engine
- * @param api_response accepted, but has no effect
- * @param client_timeout accepted, but has no effect
  * @example tsalt-ssh '*' docker.push registry.example.com/app:1.0
  */
 export const push = async (image: string, options: RegistryOptions = {}): Promise<string> => {

@@ -41,21 +41,6 @@ export const networks = async (
  * Creates a network.
  *
  * @param name the network
- * @param driver its driver
- * @param subnet its addresses
- * @param gateway its gateway
- * @param ip_range the range containers get theirs from; also `iprange`
- * @param aux_addresses addresses that containers do not get, by name; also `aux_address`
- * @param ipam_pools several subnets: dicts of `subnet`, `gateway`, `iprange`, `aux_addresses`
- * @param ipam_driver the driver that assigns addresses
- * @param ipam_opts its options
- * @param scope `local`, `global` or `swarm`
- * @param ingress true: a swarm's network that routes to all its nodes
- * @param internal true: without a way out
- * @param attachable true: single containers may join a swarm's network
- * @param enable_ipv6 true: with IPv6
- * @param labels labels
- * @param driver_opts options of the driver; also `driver_opt` and `options`
  * @example tsalt-ssh '*' docker.create_network front subnet=10.1.0.0/24
  */
 export const create_network = async (

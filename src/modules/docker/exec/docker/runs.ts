@@ -153,6 +153,7 @@ const makeWay = async (name: string, replace: boolean, force: boolean): Promise<
 type InsideOptions = {
   /** accepted, but has no effect: it is always docker's own exec */
   exec_driver?: string | null;
+  /** text for its standard input */
   stdin?: string | null;
   /** accepted, but has no effect: no shell reads the words */
   python_shell?: boolean;
@@ -164,6 +165,7 @@ type InsideOptions = {
   use_vt?: boolean;
   /** accepted, but has no effect: the container's own environment counts */
   keep_env?: Plain;
+  /** the container's account to run as */
   user?: string | null;
 };
 
@@ -172,8 +174,6 @@ type InsideOptions = {
  *
  * @param name the container
  * @param cmd the command, words as a shell reads them, without a shell
- * @param stdin text for its standard input
- * @param user the container's account to run as
  * @example tsalt-ssh '*' docker.run_all web 'nginx -t'
  */
 export const run_all = async (
@@ -201,8 +201,6 @@ export const run_all = async (
  *
  * @param name the container
  * @param cmd the command
- * @param stdin text for its standard input
- * @param user the container's account to run as
  * @example tsalt-ssh '*' docker.run web 'ls /etc'
  */
 export const run = async (name: string, cmd: string, options: InsideOptions = {}) => {

@@ -24,7 +24,10 @@ import { decodeForDiff } from '../../../_shared/text/text-diff.ts';
 import { __opts__, getContext, log } from '../../../api.ts';
 import { fetchTo } from '../../fetch-to.ts';
 
-type EnvOptions = { saltenv?: string | null };
+type EnvOptions = {
+  /** its saltenv */
+  saltenv?: string | null;
+};
 
 const envOf = (saltenv: string | null | undefined): string => saltenv ?? __opts__.saltenv;
 
@@ -34,7 +37,6 @@ const envOf = (saltenv: string | null | undefined): string => saltenv ?? __opts_
  *
  * @param path `salt://…`
  * @param dest the file to write, or a directory
- * @param saltenv its saltenv
  * @param makedirs make missing directories above
  * @param template render it
  * @param gzip has no effect: transfers are always compressed
@@ -107,8 +109,6 @@ export const get_url = async (
  * Returns the text of a file on the file server; false if it does not exist.
  *
  * @param path `salt://…`
- * @param saltenv its saltenv
- *
  * @example tsalt-ssh '*' cp.get_file_str salt://my/file
  */
 export const get_file_str = async (
@@ -127,7 +127,6 @@ export const get_file_str = async (
  *
  * @param path `salt://…`
  * @param dest the directory to put the folder in
- * @param saltenv its saltenv
  * @param template render the files
  * @param gzip has no effect: transfers are always compressed
  *
@@ -257,7 +256,6 @@ export const hash_file = async (
  * Returns the mode of a file on the file server, as octal digits; null if it is unknown.
  *
  * @param path `salt://…`
- * @param saltenv its saltenv
  * @param octal false: as the number `st_mode`, with the kind of file in it
  *
  * @example tsalt-ssh '*' cp.stat_file salt://path/to/file

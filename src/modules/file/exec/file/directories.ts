@@ -5,16 +5,19 @@ import { makeDirs } from '../../../_shared/files/make-dirs.ts';
 import { readdirSync } from '../../../_shared/safe-fs/fs.ts';
 import { SaltInvocationError } from '../../../api.ts';
 
-type DirectoryOptions = { user?: AccountName; group?: AccountName; mode?: string | number | null };
+type DirectoryOptions = {
+  /** owner of created directories */
+  user?: AccountName;
+  /** group of created directories */
+  group?: AccountName;
+  /** mode of created directories */
+  mode?: string | number | null;
+};
 
 /**
  * Makes a directory, and those above it, unless it is there.
  *
  * @param dir_path the directory
- * @param user owner of created directories
- * @param group group of created directories
- * @param mode mode of created directories
- *
  * @example tsalt-ssh '*' file.mkdir /opt/app
  */
 export const mkdir = async (
@@ -29,10 +32,6 @@ export const mkdir = async (
  * Makes the directories above a path. A path that ends with `/` is itself made.
  *
  * @param path the path
- * @param user owner of created directories
- * @param group group of created directories
- * @param mode mode of created directories
- *
  * @example tsalt-ssh '*' file.makedirs /opt/app/conf/
  */
 export const makedirs = async (

@@ -17,13 +17,15 @@ import { CommandExecutionError, type Plain, SaltInvocationError } from '../../..
 import { readText, writeText } from '../../edit-file.ts';
 
 /** Lines as a keyword argument, for lines with an equals sign on the command line. */
-type GivenLines = { args?: Plain };
+type GivenLines = {
+  /** one line or a list, in place of those that follow the path */
+  args?: Plain;
+};
 
 /**
  * Adds lines to the end of a file. A last line without a newline gets one first.
  *
  * @param path the file
- * @param args one line or a list, in place of those that follow the path
  * @param more the lines
  *
  * @example tsalt-ssh '*' file.append /etc/motd 'With all thine offerings'
@@ -45,7 +47,6 @@ export const append = async (
  * Adds lines to the start of a file.
  *
  * @param path the file
- * @param args one line or a list, in place of those that follow the path
  * @param more the lines
  *
  * @example tsalt-ssh '*' file.prepend /etc/motd 'Welcome'
@@ -69,7 +70,6 @@ export const prepend = async (
  * Writes lines to a file, in place of what it held.
  *
  * @param path the file
- * @param args one line or a list, in place of those that follow the path
  * @param more the lines
  *
  * @example tsalt-ssh '*' file.write /etc/motd 'Welcome'

@@ -5,15 +5,19 @@ import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { contentDiff } from '../../../_shared/text/text-diff.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 
-type CommentOptions = { char?: string; backup?: string | boolean | null; ignore_missing?: boolean };
+type CommentOptions = {
+  /** the comment character */
+  char?: string;
+  /** suffix of the backup copy's name; false for no backup */
+  backup?: string | boolean | null;
+  ignore_missing?: boolean;
+};
 
 /**
  * Comments lines out.
  *
  * @param name the file
  * @param regex regular expression (Python's syntax) for the start of a line
- * @param char the comment character
- * @param backup suffix of the backup copy's name; false for no backup
  * @param ignore_missing it is not an error if no line matches
  *
  * @example
@@ -62,9 +66,6 @@ export const comment = async (
  *
  * @param name the file
  * @param regex regular expression (Python's syntax) for a line behind its comment sign
- * @param char the comment character
- * @param backup suffix of the backup copy's name; false for no backup
- *
  * @example
  * /etc/adduser.conf:
  *   file.uncomment:

@@ -26,11 +26,6 @@ export const __virtual__ = (): true | [false, string] =>
  * `state_aggregate`) one state appends all rules.
  *
  * @param name any name
- * @param table its table
- * @param chain its chain
- * @param family `ipv4` or `ipv6`
- * @param save true or a file: save the rules for the next boot
- * @param rules several rules instead, each with a `name` and all its arguments
  * @example
  * ssh:
  *   iptables.append:

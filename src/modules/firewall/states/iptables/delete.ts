@@ -10,12 +10,7 @@ export const __func_alias__ = { delete_: 'delete' };
  * Makes sure that a rule does not exist.
  *
  * @param name any name
- * @param table its table
- * @param chain its chain
  * @param position remove the rule with this number
- * @param family `ipv4` or `ipv6`
- * @param save true or a file: save the rules for the next boot
- * @param rules several rules instead, each with a `name` and all its arguments
  * @example
  * telnet:
  *   iptables.delete:

@@ -14,12 +14,7 @@ import {
  * Makes sure that a rule exists. A new rule is inserted at `position` in its chain.
  *
  * @param name any name
- * @param table its table
- * @param chain its chain
  * @param position position of a new rule, starting at 1; -1 makes it the last but one
- * @param family `ipv4` or `ipv6`
- * @param save true or a file: save the rules for the next boot
- * @param rules several rules instead, each with a `name` and all its arguments
  * @example
  * ssh:
  *   iptables.insert:

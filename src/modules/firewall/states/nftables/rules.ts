@@ -29,10 +29,6 @@ export const __func_alias__ = { delete_: 'delete' };
  * Makes sure that a rule exists. A new rule is appended to its chain.
  *
  * @param name any name
- * @param table its table
- * @param chain its chain
- * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`
- * @param save true or a file: write all rules down
  * @example
  * httpd:
  *   nftables.append:
@@ -71,11 +67,7 @@ export const append = async (name: string, options: NftRuleOptions = {}): Promis
  * Makes sure that a rule exists. A new rule is inserted at the start of its chain, or at `position`.
  *
  * @param name any name
- * @param table its table
- * @param chain its chain
  * @param position the number that a new one gets, from 1
- * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`
- * @param save true or a file: write all rules down
  * @example
  * httpd:
  *   nftables.insert:
@@ -119,11 +111,7 @@ export const insert = async (name: string, options: NftRuleOptions = {}): Promis
  * Makes sure that a rule does not exist.
  *
  * @param name any name
- * @param table its table
- * @param chain its chain
  * @param position of equal rules, remove the one with this number, starting at 1
- * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`
- * @param save true or a file: write all rules down
  * @example
  * httpd:
  *   nftables.delete:

@@ -6,13 +6,21 @@ import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 import { saidByGit } from '../../git-comments.ts';
 import { refuseEncoding } from '../../git-options.ts';
 
-type Unused = { password?: string | null; output_encoding?: string | null };
+type Unused = {
+  /** has no effect: only needed on Windows */
+  password?: string | null;
+  /** only UTF-8 output is supported; other encodings are refused */
+  output_encoding?: string | null;
+};
 
 type ConfigOptions = Unused & {
   value?: string | number | boolean | null;
   multivar?: string | (string | number)[] | null;
+  /** the repository */
   repo?: string | null;
+  /** run git as this user */
   user?: string | null;
+  /** the user's configuration instead of a repository's */
   global?: boolean;
 };
 
@@ -29,12 +37,6 @@ const isToCome = (repo: string | null, user: string | null): boolean =>
  * @param name the key
  * @param value the value
  * @param multivar several values
- * @param repo the repository
- * @param user run git as this user
- * @param password has no effect: only needed on Windows
- * @param output_encoding only UTF-8 output is supported; other encodings are refused
- * @param global the user's configuration instead of a repository's
- *
  * @example
  * user.email:
  *   git.config_set:
@@ -100,13 +102,7 @@ type UnsetOptions = Pick<ConfigOptions, 'repo' | 'user' | 'global'> &
  *
  * @param name the key, or a regular expression for the whole of a key
  * @param value_regex only values that match this regular expression
- * @param repo the repository
- * @param user run git as this user
- * @param password has no effect: only needed on Windows
- * @param output_encoding only UTF-8 output is supported; other encodings are refused
  * @param all true: also where a key has several values
- * @param global the user's configuration instead of a repository's
- *
  * @example
  * core.editor:
  *   git.config_unset:

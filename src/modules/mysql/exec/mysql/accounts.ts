@@ -10,10 +10,14 @@ import {
 } from '../../mysql-run.ts';
 
 type PasswordOptions = {
+  /** its password */
   password?: string | null;
+  /** the hash of its password, as the server stores it */
   password_hash?: string | null;
+  /** true: it is known by the account of the process */
   unix_socket?: boolean | null;
   password_column?: string | null;
+  /** how it is checked */
   auth_plugin?: string | null;
 };
 
@@ -56,8 +60,6 @@ type AccountRow = { [column: string]: string | number | null };
  *
  * @param user the account
  * @param host the host it connects from
- * @param password its password
- * @param password_hash the hash of its password, as the server stores it
  * @param passwordless true: it needs no password
  * @param unix_socket true, with `passwordless`: it is known by the account of the process
  * @param password_column the column of mysql.user to compare with
@@ -128,11 +130,7 @@ const identified = async (
  *
  * @param user the account
  * @param host the host it connects from
- * @param password its password
- * @param password_hash the hash of its password, as the server stores it
  * @param allow_passwordless true: it may do without
- * @param unix_socket true: it is known by the account of the process
- * @param auth_plugin how it is checked
  * @param password_column not used to make one
  * @example tsalt-ssh db1 mysql.user_create shop localhost password=secret
  */
@@ -163,11 +161,7 @@ export const user_create = async (
  *
  * @param user the account
  * @param host the host it connects from
- * @param password its password
- * @param password_hash the hash of its password, as the server stores it
  * @param allow_passwordless true: it may do without
- * @param unix_socket true: it is known by the account of the process
- * @param auth_plugin how it is checked
  * @param password_column not used
  * @example tsalt-ssh db1 mysql.user_chpass shop localhost password=newsecret
  */

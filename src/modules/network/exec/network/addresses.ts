@@ -37,6 +37,7 @@ const addresses = async (
 };
 
 type Which = {
+  /** only these interfaces; globs */
   interface?: string | string[] | null;
   include_loopback?: boolean;
 };
@@ -44,7 +45,6 @@ type Which = {
 /**
  * The IPv4 addresses of this machine.
  *
- * @param interface only these interfaces; globs
  * @param include_loopback true: 127.0.0.1 too
  * @param cidr in this network only
  * @param type `public` or `private` ones only; without effect where there is a `cidr`
@@ -65,7 +65,6 @@ export const ip_addrs = async ({
 /**
  * The IPv6 addresses of this machine.
  *
- * @param interface only these interfaces; globs
  * @param include_loopback true: ::1 too
  * @param cidr in this network only
  * @example tsalt-ssh '*' network.ip_addrs6
@@ -121,14 +120,15 @@ export const in_subnet = async (cidr: string): Promise<boolean> =>
   ((await addresses('inet', null, false, cidr)).length > 0 ||
     (await addresses('inet6', null, false, cidr)).length > 0);
 
-type Verbose = Which & { verbose?: boolean };
+type Verbose = Which & {
+  /** true: a dict with `address`, `netmask`, `num_addresses` and `prefixlen` of each */
+  verbose?: boolean;
+};
 
 /**
  * The IPv4 networks of this machine, or of some interfaces.
  *
- * @param interface only these interfaces; globs
  * @param include_loopback true: 127.0.0.0/8 too
- * @param verbose true: a dict with `address`, `netmask`, `num_addresses` and `prefixlen` of each
  * @example tsalt-ssh '*' network.ip_networks interface=docker0
  */
 export const ip_networks = async ({
@@ -143,9 +143,7 @@ export const ip_networks = async ({
 /**
  * The IPv6 networks of this machine, or of some interfaces.
  *
- * @param interface only these interfaces; globs
  * @param include_loopback true: ::1/128 too
- * @param verbose true: a dict with `address`, `netmask`, `num_addresses` and `prefixlen` of each
  * @example tsalt-ssh '*' network.ip_networks6 interface=docker0
  */
 export const ip_networks6 = async ({

@@ -16,7 +16,14 @@ type GroupInfo = { [kind in Kind]: string[] } & {
   description: string;
 };
 
-type RepoChoice = { fromrepo?: string | null; enablerepo?: Plain; disablerepo?: Plain };
+type RepoChoice = {
+  /** this repository only */
+  fromrepo?: string | null;
+  /** repositories to switch on for it */
+  enablerepo?: Plain;
+  /** repositories to switch off for it */
+  disablerepo?: Plain;
+};
 
 const sections: Readonly<Record<string, 'installed' | 'available'>> = {
   'installed groups:': 'installed',
@@ -74,9 +81,6 @@ export const _parseGroups = (text: string): GroupList => {
  * @param name the group
  * @param expand true: of an environment the packages of its groups instead of their names
  * @param ignore_groups groups to leave out then
- * @param fromrepo this repository only
- * @param enablerepo repositories to switch on for it
- * @param disablerepo repositories to switch off for it
  * @example tsalt-ssh '*' pkg.group_info 'Development Tools'
  */
 export const group_info = async (
@@ -161,9 +165,6 @@ export const _parseGroup = (text: string): GroupInfo => {
  * The packages of a group by kind, installed and not.
  *
  * @param name the group
- * @param fromrepo this repository only
- * @param enablerepo repositories to switch on for it
- * @param disablerepo repositories to switch off for it
  * @example tsalt-ssh '*' pkg.group_diff 'Development Tools'
  */
 export const group_diff = async (

@@ -78,7 +78,6 @@ export const purge = purging(yum);
  * Upgrades all packages, or some, and gives what changed. Further arguments go to dnf as they are:
  * `exclude='kernel*'`, `security=True`.
  *
- * @param name this package only, or several with commas
  * @param pkgs these packages only
  * @param refresh false: without fetching the repositories' data first
  * @param fromrepo this repository only
@@ -93,14 +92,16 @@ export const purge = purging(yum);
 export const upgrade = async (options: UpgradeOptions = {}): Promise<PackageChanges> =>
   upgradeAll(options);
 
-type UpgradeOptions = ManagerOptions & { name?: string | null };
+type UpgradeOptions = ManagerOptions & {
+  /** this package only, or several with commas */
+  name?: string | null;
+};
 
 const upgradeAll = upgrading(yum);
 
 /**
  * `pkg.upgrade` where packages that take the place of others do not do so.
  *
- * @param name this package only, or several with commas
  * @param pkgs these packages only
  * @param refresh false: without fetching the repositories' data first
  * @param obsoletes true: packages may take the place of others

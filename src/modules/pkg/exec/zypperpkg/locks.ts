@@ -10,12 +10,15 @@ import { zypper } from '../../zypper.ts';
 import { changeByZypper } from '../../zypper-run.ts';
 
 type Lock = { [field: string]: string };
-type RootOptions = { root?: string | null; [other: string]: unknown };
+type RootOptions = {
+  /** a folder with another system */
+  root?: string | null;
+  [other: string]: unknown;
+};
 
 /**
  * The locks of packages, as zypper has written them down: `type`, `match_type`, `case_sensitive` …
  *
- * @param root a folder with another system
  * @example tsalt-ssh '*' pkg.list_locks
  */
 export const list_locks = async ({
@@ -41,7 +44,6 @@ export const _parseLocks = (text: string): { [name: string]: Lock } => {
  *
  * @param pattern a regular expression: only packages whose names it matches
  * @param full false: their names only
- * @param root a folder with another system
  * @returns such as `nginx-0:1.21.5-150400.3.3.1.*`
  * @example tsalt-ssh '*' pkg.list_holds full=False
  */
@@ -66,7 +68,6 @@ export const list_holds = async ({
 /**
  * Takes locks away that lock nothing.
  *
- * @param root a folder with another system
  * @example tsalt-ssh '*' pkg.clean_locks
  */
 export const clean_locks = async ({
@@ -89,7 +90,6 @@ type HoldOptions = { pkgs?: Plain } & RootOptions;
  *
  * @param name a package
  * @param pkgs names of packages, or `{name: version}`
- * @param root a folder with another system
  * @example tsalt-ssh '*' pkg.hold nginx
  */
 export const hold = async (
@@ -118,7 +118,6 @@ export const hold = async (
  *
  * @param name a package
  * @param pkgs names of packages, or `{name: version}`
- * @param root a folder with another system
  * @example tsalt-ssh '*' pkg.unhold nginx
  */
 export const unhold = async (

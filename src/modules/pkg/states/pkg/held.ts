@@ -6,6 +6,7 @@ import { wantedPackages } from '../../packages.ts';
 
 type HeldOptions = {
   version?: Plain;
+  /** a list of names */
   pkgs?: Plain;
   replace?: boolean;
   all?: boolean;
@@ -17,7 +18,6 @@ type HeldOptions = {
  *
  * @param name a package; not used when `pkgs` is given
  * @param version the version to keep (zypper)
- * @param pkgs a list of names
  * @param replace true: let all other packages be upgraded
  * @example
  * kernel:
@@ -64,7 +64,6 @@ export const held = async (
  * Packages may be upgraded.
  *
  * @param name a package; not used when `pkgs` is given
- * @param pkgs a list of names
  * @param all true: all packages
  * @example
  * nginx:

@@ -34,8 +34,11 @@ export const __virtual__ = (): true | [false, string] =>
 
 export type InstalledOptions = {
   version?: Plain;
+  /** fetch the package lists first: true, false, or once per run when not given */
   refresh?: boolean | null;
+  /** the repository or release to install from */
   fromrepo?: string | null;
+  /** true: install without checking signatures */
   skip_verify?: boolean;
   skip_suggestions?: boolean;
   pkgs?: Plain;
@@ -58,9 +61,6 @@ export type InstalledOptions = {
  *
  * @param name a package; not used when `pkgs` or `sources` is given
  * @param version a version, `1.2*`, `>=1.2`, `>=1.2,<2` or `latest`
- * @param refresh fetch the package lists first: true, false, or once per run when not given
- * @param fromrepo the repository or release to install from
- * @param skip_verify true: install without checking signatures
  * @param skip_suggestions true: do not look the name up before installing
  * @param pkgs a list of names and `{name: version}`
  * @param sources a list of `{name: path or URL}` of package files

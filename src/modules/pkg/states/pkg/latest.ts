@@ -11,9 +11,6 @@ import type { InstalledOptions } from './installed.ts';
  * Packages are installed at the newest version that is available.
  *
  * @param name a package; not used when `pkgs` is given
- * @param refresh fetch the package lists first: true, false, or once per run when not given
- * @param fromrepo the repository or release to install from
- * @param skip_verify true: install without checking signatures
  * @param pkgs a list of names
  * @example
  * openssh-server:

@@ -10,10 +10,6 @@ import { compareVersions, currentPackages, desiredPackages } from '../../wanted-
  * Packages are removed; their configuration stays.
  *
  * @param name a package; not used when `pkgs` is given
- * @param version remove it only when it has this version
- * @param pkgs a list of names and `{name: version}`
- * @param normalize false: take architectures in names as written
- * @param ignore_epoch true: compare versions without epochs
  * @example
  * telnet:
  *   pkg.removed
@@ -25,10 +21,6 @@ export const removed = async (name: string, options: RemovedOptions = {}): Promi
  * Packages are removed with their configuration.
  *
  * @param name a package; not used when `pkgs` is given
- * @param version remove it only when it has this version
- * @param pkgs a list of names and `{name: version}`
- * @param normalize false: take architectures in names as written
- * @param ignore_epoch true: compare versions without epochs
  * @example
  * apache2:
  *   pkg.purged
@@ -37,9 +29,13 @@ export const purged = async (name: string, options: RemovedOptions = {}): Promis
   uninstall('purge', name, options);
 
 type RemovedOptions = {
+  /** remove it only when it has this version */
   version?: Plain;
+  /** a list of names and `{name: version}` */
   pkgs?: Plain;
+  /** false: take architectures in names as written */
   normalize?: boolean;
+  /** true: compare versions without epochs */
   ignore_epoch?: boolean | null;
   [other: string]: unknown;
 };

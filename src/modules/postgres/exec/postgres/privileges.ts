@@ -4,8 +4,10 @@ import { withoutArgumentNames } from '../../postgres-function.ts';
 import { type PostgresOptions, psqlRows, quoteLiteral, quoteName } from '../../postgres-run.ts';
 
 type PrivilegeOptions = {
+  /** the rights */
   privileges?: string | string[] | null;
   grant_option?: boolean | null;
+  /** the schema of a table or sequence */
   prepend?: string | null;
 } & Where;
 
@@ -167,9 +169,7 @@ export const privileges_list = async (
  * @param name the role
  * @param object_name the object, or ALL for every table or sequence of the schema
  * @param object_type the object's type
- * @param privileges the rights
  * @param grant_option it must be able to grant them
- * @param prepend the schema of a table or sequence
  * @example tsalt-ssh db1 postgres.has_privileges shop orders table SELECT maintenance_db=shop
  */
 export const has_privileges = async (
@@ -222,9 +222,7 @@ const objectText = (name: string, object_type: string, prepend: string): string 
  * @param name the role
  * @param object_name the object
  * @param object_type the object's type
- * @param privileges the rights
  * @param grant_option it may grant them
- * @param prepend the schema of a table or sequence
  * @example tsalt-ssh db1 postgres.privileges_grant shop orders table SELECT,UPDATE maintenance_db=shop
  */
 export const privileges_grant = async (
@@ -254,8 +252,6 @@ export const privileges_grant = async (
  * @param name the role
  * @param object_name the object
  * @param object_type the object's type
- * @param privileges the rights
- * @param prepend the schema of a table or sequence
  * @example tsalt-ssh db1 postgres.privileges_revoke shop orders table UPDATE maintenance_db=shop
  */
 export const privileges_revoke = async (

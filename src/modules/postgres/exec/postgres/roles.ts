@@ -11,16 +11,27 @@ import {
 } from '../../postgres-run.ts';
 
 type RoleOptions = {
+  /** it may make databases */
   createdb?: boolean | null;
+  /** it may make roles */
   createroles?: boolean | null;
+  /** it has the rights of its groups */
   inherit?: boolean | null;
+  /** it may log in */
   login?: boolean | null;
+  /** how many connections at a time */
   connlimit?: number | null;
+  /** how the password is kept: `md5` (true), `scram-sha-256`, or as it is (false) */
   encrypted?: Encryption | null;
+  /** it may do anything */
   superuser?: boolean | null;
+  /** it may stream */
   replication?: boolean | null;
+  /** its password */
   rolepassword?: string | null;
+  /** until when the password counts */
   valid_until?: string | null;
+  /** the roles it is a member of */
   groups?: string | string[] | null;
 };
 
@@ -95,17 +106,6 @@ export const user_exists = async (name: string, options: PostgresOptions = {}): 
  * Makes a role that may log in.
  *
  * @param username the role
- * @param createdb it may make databases
- * @param createroles it may make roles
- * @param inherit it has the rights of its groups
- * @param login it may log in
- * @param connlimit how many connections at a time
- * @param encrypted how the password is kept: `md5` (true), `scram-sha-256`, or as it is (false)
- * @param superuser it may do anything
- * @param replication it may stream
- * @param rolepassword its password
- * @param valid_until until when the password counts
- * @param groups the roles it is a member of
  * @example tsalt-ssh db1 postgres.user_create shop rolepassword=secret
  */
 export const user_create = async (
@@ -117,16 +117,6 @@ export const user_create = async (
  * Changes a role. What is not given stays.
  *
  * @param username the role
- * @param createdb it may make databases
- * @param createroles it may make roles
- * @param inherit it has the rights of its groups
- * @param login it may log in
- * @param connlimit how many connections at a time
- * @param encrypted how the password is kept: `md5` (true), `scram-sha-256`, or as it is (false)
- * @param superuser it may do anything
- * @param replication it may stream
- * @param rolepassword its password
- * @param valid_until until when the password counts
  * @param groups further roles it is a member of
  * @example tsalt-ssh db1 postgres.user_update shop createdb=True
  */
@@ -153,15 +143,7 @@ export const user_remove = async (
  * Makes a group role, which may not log in.
  *
  * @param groupname the role
- * @param createdb it may make databases
- * @param createroles it may make roles
- * @param inherit it has the rights of its groups
- * @param login it may log in
  * @param encrypted how the password is kept
- * @param superuser it may do anything
- * @param replication it may stream
- * @param rolepassword its password
- * @param groups the roles it is a member of
  * @example tsalt-ssh db1 postgres.group_create readers
  */
 export const group_create = async (

@@ -12,9 +12,6 @@ import { sameName } from '../../python-version.ts';
  * The installed packages with their versions.
  *
  * @param prefix names that begin with this only
- * @param bin_env a virtual environment, or the path of a pip
- * @param user the account to run as
- * @param cwd the folder to run in
  * @param env_vars variables for pip
  * @example tsalt-ssh '*' pip.list bin_env=/srv/app/venv
  */
@@ -36,8 +33,6 @@ export const list = async (
  * The version of pip.
  *
  * @param bin_env a virtual environment, or the path of a pip
- * @param user the account to run as
- * @param cwd the folder to run in
  * @example tsalt-ssh '*' pip.version
  */
 export const version = async (
@@ -56,9 +51,6 @@ export const version = async (
  * The installed packages with their versions, the same as `pip.list`.
  *
  * @param prefix names that begin with this only
- * @param bin_env a virtual environment, or the path of a pip
- * @param user the account to run as
- * @param cwd the folder to run in
  * @example tsalt-ssh '*' pip.list_freeze_parse salt
  */
 export const list_freeze_parse = async (prefix: string | null = null, options: PipWhere = {}) =>
@@ -67,7 +59,6 @@ export const list_freeze_parse = async (prefix: string | null = null, options: P
 /**
  * The installed packages as `name==version`.
  *
- * @param bin_env a virtual environment, or the path of a pip
  * @example tsalt-ssh '*' pip.freeze bin_env=/srv/app/venv
  */
 export const freeze = async ({
@@ -87,7 +78,6 @@ export const freeze = async ({
  * Whether a package is installed.
  *
  * @param pkgname the package
- * @param bin_env a virtual environment, or the path of a pip
  * @example tsalt-ssh '*' pip.is_installed flask
  */
 export const is_installed = async (pkgname: string, options: PipWhere = {}): Promise<boolean> =>

@@ -9,9 +9,6 @@ type Outdated = { name: string; latest_version: string; latest_filetype: string 
 /**
  * The packages that have a newer version, with it and its kind: `{flask: '3.0.3 [wheel]'}`.
  *
- * @param bin_env a virtual environment, or the path of a pip
- * @param user the account to run as
- * @param cwd the folder to run in
  * @example tsalt-ssh '*' pip.list_upgrades bin_env=/srv/app/venv
  */
 export const list_upgrades = async (
@@ -31,9 +28,6 @@ export const list_upgrades = async (
  * Whether a package has a newer version.
  *
  * @param pkg the package
- * @param bin_env a virtual environment, or the path of a pip
- * @param user the account to run as
- * @param cwd the folder to run in
  * @example tsalt-ssh '*' pip.upgrade_available flask
  */
 export const upgrade_available = async (pkg: string, options: PipWhere = {}): Promise<boolean> =>
@@ -42,10 +36,6 @@ export const upgrade_available = async (pkg: string, options: PipWhere = {}): Pr
 /**
  * Upgrades all packages that have a newer version: `result`, `changes` and `comment`.
  *
- * @param bin_env a virtual environment, or the path of a pip
- * @param user the account to run as
- * @param cwd the folder to run in
- * @param use_vt taken, and of no effect
  * @example tsalt-ssh '*' pip.upgrade bin_env=/srv/app/venv
  */
 export const upgrade = async ({
@@ -78,16 +68,9 @@ export const upgrade = async ({
  * All versions of a package that its index has, the oldest first; null when there is none.
  *
  * @param pkg the package
- * @param bin_env a virtual environment, or the path of a pip
  * @param include_alpha true: with versions such as `2.0a1` and `2.0.dev1`
  * @param include_beta true: with versions such as `2.0b1`
  * @param include_rc true: with versions such as `2.0rc1`
- * @param user the account to run as
- * @param cwd the folder to run in
- * @param index_url the index
- * @param extra_index_url a further index
- * @param find_links where to look besides
- * @param no_index true: no index, only `find_links`
  * @example tsalt-ssh '*' pip.list_all_versions flask
  */
 export const list_all_versions = async (

@@ -7,7 +7,6 @@ const ctl = async (words: readonly string[], options: RunAs): Promise<string> =>
 /**
  * Returns the output of `rabbitmqctl status`.
  *
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.status
  */
 export const status = async (options: RunAs = {}): Promise<string> => ctl(['status'], options);
@@ -15,7 +14,6 @@ export const status = async (options: RunAs = {}): Promise<string> => ctl(['stat
 /**
  * Returns the output of `rabbitmqctl cluster_status`.
  *
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.cluster_status
  */
 export const cluster_status = async (options: RunAs = {}): Promise<string> =>
@@ -24,7 +22,6 @@ export const cluster_status = async (options: RunAs = {}): Promise<string> =>
 /**
  * Stops RabbitMQ; the Erlang node goes on.
  *
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.stop_app
  */
 export const stop_app = async (options: RunAs = {}): Promise<string> => ctl(['stop_app'], options);
@@ -32,7 +29,6 @@ export const stop_app = async (options: RunAs = {}): Promise<string> => ctl(['st
 /**
  * Starts RabbitMQ in its Erlang node.
  *
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.start_app
  */
 export const start_app = async (options: RunAs = {}): Promise<string> =>
@@ -44,7 +40,6 @@ export const start_app = async (options: RunAs = {}): Promise<string> =>
  * @param host the other host
  * @param user the first part of its node's name
  * @param ram_node true: a node that keeps its data in memory only
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.join_cluster mq1
  */
 export const join_cluster = async (
@@ -65,7 +60,6 @@ export const join_cluster = async (
  * Takes RabbitMQ, which must be stopped, back to what it was when new: out of its cluster, without accounts, virtual
  * hosts, policies and messages.
  *
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.reset
  */
 export const reset = async (options: RunAs = {}): Promise<string> => ctl(['reset'], options);
@@ -73,7 +67,6 @@ export const reset = async (options: RunAs = {}): Promise<string> => ctl(['reset
 /**
  * As `rabbitmq.reset`, also when the other nodes of its cluster cannot be asked.
  *
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.force_reset
  */
 export const force_reset = async (options: RunAs = {}): Promise<string> =>

@@ -7,7 +7,6 @@ export type Policy = { pattern: string; definition: string; priority: number; ap
  * The policies of a virtual host: `{VHOST: {NAME: {pattern, definition, priority, apply_to}}}`.
  *
  * @param vhost the virtual host
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.list_policies
  */
 export const list_policies = async (
@@ -36,7 +35,6 @@ export const list_policies = async (
  *
  * @param vhost the virtual host
  * @param name the policy
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.policy_exists / ttl
  */
 export const policy_exists = async (
@@ -54,7 +52,6 @@ export const policy_exists = async (
  * @param definition its settings: a mapping, or JSON
  * @param priority the highest one wins
  * @param apply_to `queues`, `exchanges` or `all`
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.set_policy / ttl '^tmp' '{"message-ttl": 60000}'
  */
 export const set_policy = async (
@@ -90,7 +87,6 @@ export const set_policy = async (
  *
  * @param vhost the virtual host
  * @param name the policy
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.delete_policy / ttl
  */
 export const delete_policy = async (

@@ -8,7 +8,6 @@ const component = 'federation-upstream';
 /**
  * The upstreams of federation, with their settings as JSON; passwords of their URIs among them.
  *
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.list_upstreams
  */
 export const list_upstreams = async (options: RunAs = {}): Promise<{ [name: string]: string }> =>
@@ -25,7 +24,6 @@ export const list_upstreams = async (options: RunAs = {}): Promise<{ [name: stri
  * Whether an upstream is there.
  *
  * @param name the upstream
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.upstream_exists mq1
  */
 export const upstream_exists = async (name: string, options: RunAs = {}): Promise<boolean> =>
@@ -37,17 +35,6 @@ export const upstream_exists = async (name: string, options: RunAs = {}): Promis
  *
  * @param name the upstream
  * @param uri `amqp://user:password@host`, several as a list, or with blanks between them
- * @param prefetch_count how many messages may be on their way without being acknowledged
- * @param reconnect_delay seconds to wait before connecting again
- * @param ack_mode `on-confirm`, `on-publish` or `no-ack`
- * @param trust_user_id true: keep the `user-id` of messages
- * @param exchange name of the exchange there, when it is another
- * @param max_hops how many links a message may pass
- * @param expires milliseconds after which the other side forgets this one
- * @param message_ttl milliseconds that messages wait there
- * @param ha_policy `x-ha-policy` of the queue there
- * @param queue name of the queue there, when it is another
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.set_upstream mq1 uri=amqp://mq1.example.com max_hops=1
  */
 export const set_upstream = async (
@@ -72,7 +59,6 @@ export const set_upstream = async (
  * Deletes an upstream.
  *
  * @param name the upstream
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.delete_upstream mq1
  */
 export const delete_upstream = async (name: string, options: RunAs = {}): Promise<true> => {

@@ -13,7 +13,6 @@ export const __virtual__ = rabbitmqHere;
 /**
  * The users with their tags.
  *
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.list_users
  */
 export const list_users = async (options: RunAs = {}): Promise<{ [user: string]: string[] }> =>
@@ -28,7 +27,6 @@ export const list_users = async (options: RunAs = {}): Promise<{ [user: string]:
  * Whether a user is there.
  *
  * @param name the user
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.user_exists ann
  */
 export const user_exists = async (name: string, options: RunAs = {}): Promise<boolean> =>
@@ -39,7 +37,6 @@ export const user_exists = async (name: string, options: RunAs = {}): Promise<bo
  *
  * @param name the user
  * @param password the password; it is not passed in a command line
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.add_user ann password
  */
 export const add_user = async (
@@ -63,7 +60,6 @@ export const add_user = async (
  * Deletes a user.
  *
  * @param name the user
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.delete_user ann
  */
 export const delete_user = async (
@@ -78,7 +74,6 @@ export const delete_user = async (
  *
  * @param name the user
  * @param password the password; it is not passed in a command line
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.change_password ann password
  */
 export const change_password = async (
@@ -97,7 +92,6 @@ export const change_password = async (
  * Takes a user's password away: no login by password is possible then.
  *
  * @param name the user
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.clear_password ann
  */
 export const clear_password = async (
@@ -112,7 +106,6 @@ export const clear_password = async (
  *
  * @param name the user
  * @param password the password; it is not passed in a command line
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.check_password ann password
  */
 export const check_password = async (
@@ -138,7 +131,6 @@ export const check_password = async (
  *
  * @param name the user
  * @param tags `administrator`, `monitoring` …
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.set_user_tags ann administrator
  */
 export const set_user_tags = async (
@@ -156,7 +148,6 @@ export const set_user_tags = async (
  * Returns the permissions of a user by virtual host: patterns for configure, write and read.
  *
  * @param name the user
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.list_user_permissions ann
  */
 export const list_user_permissions = async (

@@ -3,7 +3,6 @@ import { listRabbitmq, type RunAs, runRabbitmq } from '../../rabbitmq-run.ts';
 /**
  * The virtual hosts.
  *
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.list_vhosts
  */
 export const list_vhosts = async (options: RunAs = {}): Promise<string[]> =>
@@ -13,7 +12,6 @@ export const list_vhosts = async (options: RunAs = {}): Promise<string[]> =>
  * Whether a virtual host is there.
  *
  * @param name the virtual host
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.vhost_exists shop
  */
 export const vhost_exists = async (name: string, options: RunAs = {}): Promise<boolean> =>
@@ -23,7 +21,6 @@ export const vhost_exists = async (name: string, options: RunAs = {}): Promise<b
  * Adds a virtual host.
  *
  * @param vhost the virtual host
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.add_vhost shop
  */
 export const add_vhost = async (
@@ -37,7 +34,6 @@ export const add_vhost = async (
  * Deletes a virtual host with all its queues.
  *
  * @param vhost the virtual host
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.delete_vhost shop
  */
 export const delete_vhost = async (
@@ -55,7 +51,6 @@ export const delete_vhost = async (
  * @param conf pattern of the names it may configure
  * @param write pattern of the names it may write to
  * @param read pattern of the names it may read from
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.set_permissions / ann '.*' '.*' '.*'
  */
 export const set_permissions = async (
@@ -76,7 +71,6 @@ export const set_permissions = async (
  * Returns the permissions of users in a virtual host: patterns for configure, write and read.
  *
  * @param vhost the virtual host
- * @param runas the account to run rabbitmqctl as
  * @example tsalt-ssh '*' rabbitmq.list_permissions /
  */
 export const list_permissions = async (

@@ -7,7 +7,12 @@ import {
 } from '../../../_shared/files/selinux-run.ts';
 import { SaltInvocationError } from '../../../api.ts';
 
-type PortOptions = { protocol?: string | null; port?: string | number | null };
+type PortOptions = {
+  /** `tcp` or `udp` */
+  protocol?: string | null;
+  /** a port or a range */
+  port?: string | number | null;
+};
 
 /** Protocol and port from `tcp/8080`, or from the arguments. */
 const protocolAndPort = (
@@ -30,7 +35,6 @@ type Policy = { sel_type: string; protocol: string; port: string };
  *
  * @param name `tcp/80`, or any name beside `protocol` and `port`
  * @param sel_type with this type
- * @param protocol `tcp` or `udp`
  * @param port a port or a range, `20-21`
  * @example tsalt-ssh '*' selinux.port_get_policy tcp/80
  */
@@ -62,8 +66,6 @@ export const _parsePorts = (lines: readonly string[]): Policy[] =>
  *
  * @param name `tcp/8080`, or any name beside `protocol` and `port`
  * @param sel_type the type that it gets
- * @param protocol `tcp` or `udp`
- * @param port a port or a range
  * @param sel_range its security range
  * @example tsalt-ssh '*' selinux.port_add_policy tcp/8080 http_port_t
  */
@@ -87,8 +89,6 @@ export const port_add_policy = async (
  * Takes the rule for a port away.
  *
  * @param name `tcp/8080`, or any name beside `protocol` and `port`
- * @param protocol `tcp` or `udp`
- * @param port a port or a range
  * @example tsalt-ssh '*' selinux.port_delete_policy tcp/8080
  */
 export const port_delete_policy = async (

@@ -3,7 +3,11 @@ import { failOnError } from '../../../_shared/states/fail-on-error.ts';
 import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../../api.ts';
 
-type Where = { protocol?: string | null; port?: string | number | null };
+type Where = {
+  /** `tcp` or `udp` */
+  protocol?: string | null;
+  port?: string | number | null;
+};
 
 const shown = (sel_type: string | null, { protocol, port }: Where): string =>
   `with specified sel_type "${sel_type ?? 'None'}", protocol "${protocol ?? 'None'}" and port "${port ?? 'None'}".`;
@@ -13,7 +17,6 @@ const shown = (sel_type: string | null, { protocol, port }: Where): string =>
  *
  * @param name `tcp/8080`, or any name beside `protocol` and `port`
  * @param sel_type the type
- * @param protocol `tcp` or `udp`
  * @param port a port or a range, `20-21`
  * @param sel_range its security range
  * @example
@@ -50,7 +53,6 @@ export const port_policy_present = async (
  *
  * @param name `tcp/8080`, or any name beside `protocol` and `port`
  * @param sel_type only a rule with this type
- * @param protocol `tcp` or `udp`
  * @param port a port or a range
  * @example
  * tcp/8091:

@@ -8,7 +8,6 @@ import { systemctl } from '../../systemd.ts';
 /**
  * The services that are there.
  *
- * @param root a folder with another system
  * @example tsalt-ssh '*' service.get_all
  */
 export const get_all = async ({ root = null }: RootOption = {}): Promise<string[]> =>
@@ -17,7 +16,6 @@ export const get_all = async ({ root = null }: RootOption = {}): Promise<string[
 /**
  * The services that start at boot.
  *
- * @param root a folder with another system
  * @example tsalt-ssh '*' service.get_enabled
  */
 export const get_enabled = async ({ root = null }: RootOption = {}): Promise<string[]> =>
@@ -29,7 +27,6 @@ export const get_enabled = async ({ root = null }: RootOption = {}): Promise<str
 /**
  * The services that could start at boot but do not.
  *
- * @param root a folder with another system
  * @example tsalt-ssh '*' service.get_disabled
  */
 export const get_disabled = async ({ root = null }: RootOption = {}): Promise<string[]> =>
@@ -58,13 +55,15 @@ export const get_running = async (): Promise<string[]> => {
 /**
  * The services that need no enabling.
  *
- * @param root a folder with another system
  * @example tsalt-ssh '*' service.get_static
  */
 export const get_static = async ({ root = null }: RootOption = {}): Promise<string[]> =>
   shortNames(inState(await unitFiles(root), 'static'));
 
-type RootOption = { root?: string | null };
+type RootOption = {
+  /** a folder with another system */
+  root?: string | null;
+};
 
 /** The unit types that Salt lists: neither slices nor scopes. */
 const unitTypes = 'service,socket,device,mount,automount,swap,target,path,timer';

@@ -1,13 +1,16 @@
 import { act, isMasked, liftMask, offlineAct } from '../../systemd.ts';
 
-type MaskOptions = { runtime?: boolean; root?: string | null };
+type MaskOptions = {
+  /** true: for this boot only */
+  runtime?: boolean;
+  /** a folder with another system */
+  root?: string | null;
+};
 
 /**
  * Whether a unit is masked: nothing can start it.
  *
  * @param name the service or unit
- * @param runtime true: for this boot only
- * @param root a folder with another system
  * @example tsalt-ssh '*' service.masked nginx
  */
 export const masked = async (
@@ -19,8 +22,6 @@ export const masked = async (
  * Masks a unit: nothing can start it.
  *
  * @param name the service or unit
- * @param runtime true: for this boot only
- * @param root a folder with another system
  * @example tsalt-ssh '*' service.mask nginx
  */
 export const mask = async (
@@ -36,7 +37,6 @@ export const mask = async (
  *
  * @param name the service or unit
  * @param runtime true: the mask of this boot
- * @param root a folder with another system
  * @example tsalt-ssh '*' service.unmask nginx
  */
 export const unmask = async (

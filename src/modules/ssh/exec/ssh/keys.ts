@@ -79,9 +79,6 @@ export const auth_keys = async (
  * @param comment its comment
  * @param options its options
  * @param config his file of keys
- * @param cache_keys has no effect: the file is read each time
- * @param fingerprint_hash_type has no effect: keys are compared whole
- *
  * @example tsalt-ssh '*' ssh.check_key root AAAA… ssh-ed25519 '' '[]'
  */
 export const check_key = async (
@@ -195,16 +192,18 @@ export const keys_from_file = async (
   return keys;
 };
 
-type FromFile = { config?: string; saltenv?: string } & Pick<Same, 'fingerprint_hash_type'>;
+type FromFile = {
+  /** his file of keys */
+  config?: string;
+  /** saltenv of a `salt://` URL */
+  saltenv?: string;
+} & Pick<Same, 'fingerprint_hash_type'>;
 
 /**
  * Returns what setting the keys of a file would do: `add`, `update` or `exists`, by key.
  *
  * @param user the user
  * @param source `salt://`, a URL, or a path
- * @param config his file of keys
- * @param saltenv saltenv of a `salt://` URL
- *
  * @example tsalt-ssh '*' ssh.check_key_file root salt://ssh/keyfile
  */
 export const check_key_file = async (
@@ -223,9 +222,6 @@ export const check_key_file = async (
  *
  * @param user the user
  * @param source `salt://`, a URL, or a path
- * @param config his file of keys
- * @param saltenv saltenv of a `salt://` URL
- *
  * @example tsalt-ssh '*' ssh.set_auth_key_from_file deploy salt://ssh/deploy.pub
  */
 export const set_auth_key_from_file = async (
@@ -244,9 +240,6 @@ export const set_auth_key_from_file = async (
  *
  * @param user the user
  * @param source `salt://`, a URL, or a path
- * @param config his file of keys
- * @param saltenv saltenv of a `salt://` URL
- *
  * @example tsalt-ssh '*' ssh.rm_auth_key_from_file deploy salt://ssh/deploy.pub
  */
 export const rm_auth_key_from_file = async (

@@ -8,7 +8,9 @@ import { fingerprintOf, keyFile, readKeyLines, writeKeyLines } from '../../autho
 import { hasFingerprint, hostPattern, keyForHost, knownHostLine } from '../../known-hosts.ts';
 
 type HostOptions = {
+  /** the file */
   config?: string | null;
+  /** its port, when it is not 22 */
   port?: number | null;
 };
 
@@ -27,8 +29,6 @@ type KnownHost = { hostname: string; enc: string; key: string; fingerprint: stri
  *
  * @param user the user with the file; the system's file when empty
  * @param hostname the host
- * @param config the file
- * @param port its port, when it is not 22
  * @param fingerprint_hash_type `sha256` or `md5`
  *
  * @example tsalt-ssh '*' ssh.get_known_host_entries root github.com
@@ -111,6 +111,7 @@ export const recv_known_host_entries = async (
 type CheckOptions = HostOptions & {
   key?: string | null;
   fingerprint?: string | null;
+  /** `sha256` or `md5` */
   fingerprint_hash_type?: string | null;
 };
 
@@ -121,10 +122,6 @@ type CheckOptions = HostOptions & {
  * @param hostname the host
  * @param key the key it must have
  * @param fingerprint the fingerprint its key must have
- * @param config the file
- * @param port its port, when it is not 22
- * @param fingerprint_hash_type `sha256` or `md5`
- *
  * @example tsalt-ssh '*' ssh.check_known_host root github.com
  */
 export const check_known_host = async (
@@ -154,12 +151,8 @@ export const check_known_host = async (
  * @param fingerprint the fingerprint
  * @param key the key
  * @param enc type of the key
- * @param port its port, when it is not 22
- * @param config the file
  * @param hash_known_hosts hide the host's name in the file
  * @param timeout seconds to wait for the host
- * @param fingerprint_hash_type `sha256` or `md5`
- *
  * @example tsalt-ssh '*' ssh.set_known_host root github.com fingerprint=SHA256:…
  */
 export const set_known_host = async (
@@ -217,9 +210,6 @@ export const set_known_host = async (
  *
  * @param user the user with the file; the system's file when empty
  * @param hostname the host
- * @param config the file
- * @param port its port, when it is not 22
- *
  * @example tsalt-ssh '*' ssh.rm_known_host root github.com
  */
 export const rm_known_host = async (

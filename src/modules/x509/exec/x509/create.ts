@@ -139,9 +139,6 @@ export const create_csr = async (
  * @param overwrite false: a private key that is in the file stays before it
  * @param encoding pem, der, pkcs7_pem, pkcs7_der or pkcs12, which holds `private_key` too; what is no PEM is base64 as an answer
  * @param append_certs certificates that follow it: PEMs or files
- * @param pkcs12_passphrase encrypts a pkcs12 file
- * @param pkcs12_encryption_compat encrypts it by triple DES and SHA 1, for programs that know nothing better
- * @param pkcs12_friendlyname the certificate's name in a pkcs12 file
  * @param raw taken, and of no effect: an answer is text
  * @param keywords `signing_private_key`, `signing_cert`, `public_key` or `csr`, `days_valid`,
  *   `not_before`, `not_after`, `serial_number`, `digest`, `signing_policy`; parts of the subject

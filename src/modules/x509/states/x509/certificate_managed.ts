@@ -42,9 +42,6 @@ import { addDays, type CertificateWish, dateText, validity, wishOf } from '../..
  * @param days_remaining renew when it ends within so many days
  * @param append_certs certificates that follow it in the file: PEMs or files
  * @param encoding pem, der, pkcs7_pem, pkcs7_der or pkcs12, which holds `private_key` too
- * @param pkcs12_passphrase encrypts a pkcs12 file
- * @param pkcs12_encryption_compat encrypts it by triple DES and SHA 1, for programs that know nothing better
- * @param pkcs12_friendlyname the certificate's name in a pkcs12 file
  * @param keywords `signing_private_key`, `signing_private_key_passphrase`, `signing_cert`,
  *   `public_key`, `private_key` or `csr`, `days_valid`, `not_before`, `not_after`,
  *   `serial_number`, `digest`, `signing_policy`; parts of the subject (`CN`, `O` …); extensions
