@@ -9,9 +9,9 @@ import type { Plain, PlainDict } from '../protocol/plain.ts';
 import type { StateResults } from '../protocol/result.ts';
 import type { StackPosition } from '../protocol/stack.ts';
 import { asView, dataView, view as viewOf } from '../protocol/views.ts';
-import { deepDiff } from './_shared/states/deep-diff.ts';
 import type { BuiltinFunctions, BuiltinStates } from './builtin-functions.ts';
 import type { CoreGrains } from './core-grains.ts';
+import { deepDiff } from './deep-diff.ts';
 import { type Ensure, ensureWith } from './ensure.ts';
 import { Kwargs, type UntypedFunction } from './typed-calls.ts';
 

@@ -1,5 +1,5 @@
-import { deepDiff } from '../modules/_shared/states/deep-diff.ts';
 import { CommandExecutionError, getContext, withContext } from '../modules/api.ts';
+import { deepDiff } from '../modules/deep-diff.ts';
 import type { FunctionSignature } from '../protocol/meta.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
 import type { StateReturn } from '../protocol/result.ts';

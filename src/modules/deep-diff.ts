@@ -1,4 +1,4 @@
-import { isPlainDict, type Plain, type PlainDict } from '../../../protocol/plain.ts';
+import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
 
 /**
  * Compares two dicts, and dicts in them key by key. Returns `{ old: …, new: … }`, empty when they
