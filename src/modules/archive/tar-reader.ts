@@ -74,7 +74,8 @@ class BlockReader {
     while (this.#have.length === 0) {
       const next = await this.#input.next();
       if (next.done) throw damaged('it ends in the middle');
-      this.#have = Buffer.from(next.value);
+      const { buffer, byteOffset, byteLength } = next.value;
+      this.#have = Buffer.from(buffer, byteOffset, byteLength);
     }
     return this.#cut(Math.min(most, this.#have.length));
   }
