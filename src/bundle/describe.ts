@@ -140,11 +140,12 @@ const describeFunction = (
   fun: ExportedFunction,
 ): FunctionMeta => {
   const doc = docOf(fun.comments);
+  const params = [...(fun.beneath ?? [])].reverse().map(comments => docOf(comments)?.params);
   const signature: FunctionSignature = readSignature(
     sources,
     fun.source,
     fun.node,
-    doc?.params ?? {},
+    Object.assign({}, ...params, doc?.params),
   );
   return {
     name,

@@ -6,6 +6,8 @@ export type ExportedFunction = {
   readonly source: ModuleSource;
   readonly node: FunctionNode;
   readonly comments: Comments;
+  /** The comments above the functions that it is made of: they describe the other parameters. */
+  readonly beneath?: readonly Comments[];
 };
 
 /** Functions that a file exports, by exported name, re-exports followed. */
@@ -69,7 +71,9 @@ const localFunction = (
   }
   const found = functionIn(sources, source, binding.node, depth);
   if (!found) return undefined;
-  return docOf(binding.comments) ? { ...found, comments: binding.comments } : found;
+  return docOf(binding.comments)
+    ? { ...found, comments: binding.comments, beneath: [found.comments, ...(found.beneath ?? [])] }
+    : found;
 };
 
 /**

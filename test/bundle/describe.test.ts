@@ -278,3 +278,35 @@ test('the description of a member of an options type is one line, as that of a p
     { name: 'host', type: 'string' },
   ]);
 });
+
+test('a function under another name, or made by a maker, keeps the descriptions of parameters', () => {
+  const { functions } = describe(`
+    /**
+     * Runs a command.
+     *
+     * @param name what it works on
+     * @param user the account
+     */
+    const command = (verb: string) => async (name: string, user = 'root') => [verb, name, user];
+
+    /**
+     * Starts it.
+     *
+     * @param user the account that starts it
+     * @example tsalt-ssh '*' m.start x
+     */
+    export const start = command('start');
+
+    /** The other name of \`m.start\`. */
+    export const begin = start;
+  `);
+  const shown = functions.map(({ name, doc, signature: { positional } }) => [
+    name,
+    doc,
+    ...positional.map(param => param.doc),
+  ]);
+  expect(shown).toEqual([
+    ['begin', 'The other name of `m.start`.', 'what it works on', 'the account that starts it'],
+    ['start', 'Starts it.', 'what it works on', 'the account that starts it'],
+  ]);
+});

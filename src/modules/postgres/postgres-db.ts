@@ -2,31 +2,31 @@ import type { PostgresOptions } from './postgres-run.ts';
 
 /** How postgres states say where the server is. */
 export type DbOptions = {
-  /** The account to run psql as. */
+  /** the account to run psql as */
   user?: string | null;
-  /** The database to connect to. */
+  /** the database to connect to */
   maintenance_db?: string | null;
-  /** The role's password. */
+  /** password of `db_user` */
   db_password?: string | null;
-  /** The server, or the folder of its socket. */
+  /** the server, or the folder of its socket */
   db_host?: string | null;
-  /** The server's port. */
+  /** the server's port */
   db_port?: string | number | null;
-  /** The role to log in as. */
+  /** the role to log in as */
   db_user?: string | null;
 };
 
 /** Where the server of a schema is: its database is named apart. */
 export type SchemaOptions = {
-  /** The account to run psql as. */
+  /** the account to run psql as */
   user?: string | null;
-  /** The role to log in as. */
+  /** the role to log in as */
   db_user?: string | null;
-  /** The role's password. */
+  /** password of `db_user` */
   db_password?: string | null;
-  /** The server, or the folder of its socket. */
+  /** the server, or the folder of its socket */
   db_host?: string | null;
-  /** The server's port. */
+  /** the server's port */
   db_port?: string | number | null;
 };
 

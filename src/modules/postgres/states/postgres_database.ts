@@ -21,12 +21,6 @@ export const __virtual__ = postgresVirtual;
  * @param owner its owner
  * @param owner_recurse true: what is in it gets that owner too
  * @param template the database to copy
- * @param user the account to run psql as
- * @param maintenance_db the database to connect to
- * @param db_password password of `db_user`
- * @param db_host the server, or the folder of its socket
- * @param db_port the server's port
- * @param db_user the role to log in as
  * @example
  * shop:
  *   postgres_database.present:
@@ -109,12 +103,6 @@ const alterations = (
  * A database is not there.
  *
  * @param name the database
- * @param user the account to run psql as
- * @param maintenance_db the database to connect to
- * @param db_password password of `db_user`
- * @param db_host the server, or the folder of its socket
- * @param db_port the server's port
- * @param db_user the role to log in as
  * @example
  * shop:
  *   postgres_database.absent

@@ -17,12 +17,6 @@ export const __virtual__ = postgresVirtual;
  * @param schema the schema of its objects
  * @param ext_version its version
  * @param from_version the version it replaces
- * @param user the account to run psql as
- * @param maintenance_db the database to connect to
- * @param db_password password of `db_user`
- * @param db_host the server, or the folder of its socket
- * @param db_port the server's port
- * @param db_user the role to log in as
  * @example
  * hstore:
  *   postgres_extension.present:
@@ -79,12 +73,6 @@ export const present = async (
  * @param if_exists no error when another removes it at the same time
  * @param restrict refuse while something needs it
  * @param cascade remove what needs it, too: true unless `restrict` is, as in Salt
- * @param user the account to run psql as
- * @param maintenance_db the database to connect to
- * @param db_password password of `db_user`
- * @param db_host the server, or the folder of its socket
- * @param db_port the server's port
- * @param db_user the role to log in as
  * @example
  * hstore:
  *   postgres_extension.absent:

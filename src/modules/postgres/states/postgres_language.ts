@@ -13,7 +13,6 @@ export const __virtual__ = postgresVirtual;
  *
  * @param name the language
  * @param maintenance_db the database
- * @param user the account to run psql as
  * @example
  * plperl:
  *   postgres_language.present:
@@ -42,7 +41,6 @@ export const present = async (
  *
  * @param name the language
  * @param maintenance_db the database
- * @param user the account to run psql as
  * @example
  * plperl:
  *   postgres_language.absent:

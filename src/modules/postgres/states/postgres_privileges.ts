@@ -23,12 +23,6 @@ type Rights = {
  * @param object_type `table`, `sequence`, `schema`, `tablespace`, `language`, `database`, `function` or `group`
  * @param privileges the rights, as `[SELECT, UPDATE]` or `[ALL]`; none for a group
  * @param grant_option true: it may grant them
- * @param user the account to run psql as
- * @param maintenance_db the database to connect to
- * @param db_password password of `db_user`
- * @param db_host the server, or the folder of its socket
- * @param db_port the server's port
- * @param db_user the role to log in as
  * @example
  * reader:
  *   postgres_privileges.present:
@@ -70,12 +64,6 @@ export const present = async (
  * @param object_name the object
  * @param object_type `table`, `sequence`, `schema`, `tablespace`, `language`, `database`, `function` or `group`
  * @param privileges the rights; none for a group
- * @param user the account to run psql as
- * @param maintenance_db the database to connect to
- * @param db_password password of `db_user`
- * @param db_host the server, or the folder of its socket
- * @param db_port the server's port
- * @param db_user the role to log in as
  * @example
  * reader:
  *   postgres_privileges.absent:

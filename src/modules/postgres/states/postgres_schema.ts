@@ -14,11 +14,6 @@ export const __virtual__ = postgresVirtual;
  * @param dbname the database
  * @param name the schema
  * @param owner its owner
- * @param user the account to run psql as
- * @param db_password password of `db_user`
- * @param db_host the server, or the folder of its socket
- * @param db_port the server's port
- * @param db_user the role to log in as
  * @example
  * sales:
  *   postgres_schema.present:
@@ -46,11 +41,6 @@ export const present = async (
  *
  * @param dbname the database
  * @param name the schema
- * @param user the account to run psql as
- * @param db_password password of `db_user`
- * @param db_host the server, or the folder of its socket
- * @param db_port the server's port
- * @param db_user the role to log in as
  * @example
  * sales:
  *   postgres_schema.absent:

@@ -16,12 +16,6 @@ export const __virtual__ = postgresVirtual;
  * @param directory its folder: there, empty, and the server's own
  * @param options settings, as `{random_page_cost: 1.1}`
  * @param owner its owner
- * @param user the account to run psql as
- * @param maintenance_db the database to connect to
- * @param db_password password of `db_user`
- * @param db_host the server, or the folder of its socket
- * @param db_port the server's port
- * @param db_user the role to log in as
  * @example
  * fast:
  *   postgres_tablespace.present:
@@ -90,12 +84,6 @@ export const present = async (
  * A tablespace is not there.
  *
  * @param name the tablespace
- * @param user the account to run psql as
- * @param maintenance_db the database to connect to
- * @param db_password password of `db_user`
- * @param db_host the server, or the folder of its socket
- * @param db_port the server's port
- * @param db_user the role to log in as
  * @example
  * fast:
  *   postgres_tablespace.absent

@@ -26,12 +26,6 @@ export const __virtual__ = postgresVirtual;
  * @param refresh_password true: set the password without looking at the one it has
  * @param valid_until until when the password counts
  * @param groups roles it is a member of: a list, or texts with commas
- * @param user the account to run psql as
- * @param maintenance_db the database to connect to
- * @param db_password password of `db_user`
- * @param db_host the server, or the folder of its socket
- * @param db_port the server's port
- * @param db_user the role to log in as
  * @example
  * shop:
  *   postgres_user.present:
@@ -60,12 +54,6 @@ export const present = async (
  * A role is not there.
  *
  * @param name the role
- * @param user the account to run psql as
- * @param maintenance_db the database to connect to
- * @param db_password password of `db_user`
- * @param db_host the server, or the folder of its socket
- * @param db_port the server's port
- * @param db_user the role to log in as
  * @example
  * shop:
  *   postgres_user.absent
