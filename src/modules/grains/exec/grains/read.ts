@@ -148,7 +148,6 @@ const merged = (below: Plain, above: Plain): Plain => {
 /**
  * Alias of `grains.get`; Salt's name is `grains.fetch`.
  *
- * @param key the grain
  * @example tsalt-ssh '*' grains.fetch os
  */
 export const fetch = get;
