@@ -2,11 +2,11 @@ import { yamlKind } from '../data/formats/yaml-kind.ts';
 import type { TsaltError } from '../protocol/error.ts';
 import type { YamlSource } from './fault.ts';
 import {
+  coreTags,
   type MappingNode,
   maxDepth,
   type ScalarNode,
   type SequenceNode,
-  tagPrefix,
   type YamlNode,
 } from './node.ts';
 import { type Parsed, parse } from './parse.ts';
@@ -150,11 +150,19 @@ class Composer {
 
   #open(event: NodeEvent): void {
     const { kind, at, tag } = event;
-    const common = { at, weight: 1, anchored: event.anchor !== undefined };
+    const anchored = event.anchor !== undefined;
     const node: SequenceNode | MappingNode =
       kind === 'sequence'
-        ? { kind, tag: tag ?? `${tagPrefix}seq`, items: [], ...common }
-        : { kind: 'mapping', tag: tag ?? `${tagPrefix}map`, pairs: [], flat: false, ...common };
+        ? { kind, tag: tag ?? coreTags.seq, at, weight: 1, items: [], anchored }
+        : {
+            kind: 'mapping',
+            tag: tag ?? coreTags.map,
+            at,
+            weight: 1,
+            pairs: [],
+            anchored,
+            flat: false,
+          };
     this.#begin(event, node);
     this.#stack.push({ node });
     if (this.#stack.length > maxDepth)
@@ -198,7 +206,7 @@ class Composer {
 
 const scalarOf = ({ at, tag, value, plain }: NodeEvent): ScalarNode => ({
   kind: 'scalar',
-  tag: tag ?? tagPrefix + (plain ? yamlKind(value) : 'str'),
+  tag: tag ?? (plain ? coreTags[yamlKind(value)] : coreTags.str),
   at,
   weight: 1,
   value,
@@ -206,7 +214,7 @@ const scalarOf = ({ at, tag, value, plain }: NodeEvent): ScalarNode => ({
 });
 
 /** Keys that are no data: `<<` and `=`. */
-const mergeKinds: ReadonlySet<string> = new Set(['merge', 'value'].map(name => tagPrefix + name));
+const mergeKinds: ReadonlySet<string> = new Set([coreTags.merge, coreTags.value]);
 
 const weigh = (node: SequenceNode | MappingNode): number => {
   let sum = 1;

@@ -9,6 +9,7 @@ import type { TsaltError } from '../protocol/error.ts';
 import type { YamlSource } from './fault.ts';
 import { flatten } from './merge-keys.ts';
 import {
+  coreTags,
   type MappingNode,
   type ScalarNode,
   tagPrefix,
@@ -17,7 +18,7 @@ import {
 } from './node.ts';
 import { toFloat, toInt, yamlBool } from './scalar.ts';
 
-const untagged = { scalar: 'str', sequence: 'seq', mapping: 'map' };
+const untagged = { scalar: coreTags.str, sequence: coreTags.seq, mapping: coreTags.map };
 
 /**
  * Data from nodes by the constructors of Salt's loader. Aliased nodes become one shared value.
@@ -42,7 +43,7 @@ export class Constructor {
   #data(node: YamlNode): Data {
     const own = this.#source.tags?.get(node.tag);
     if (own) {
-      const plain = { ...node, tag: tagPrefix + untagged[node.kind] };
+      const plain = { ...node, tag: untagged[node.kind] };
       return own(new Constructor(this.#source).construct(plain));
     }
     if (node.kind === 'scalar' && !isClaimed(node)) return this.#scalar(node);
@@ -55,25 +56,25 @@ export class Constructor {
   }
 
   #collection(node: YamlNode): Data {
-    switch (node.tag.startsWith(tagPrefix) ? node.tag.slice(tagPrefix.length) : '') {
-      case 'map':
-      case 'omap':
+    switch (node.tag) {
+      case coreTags.map:
+      case `${tagPrefix}omap`:
         return this.#dict(node);
-      case 'seq':
+      case coreTags.seq:
         return this.#list(list => this.#fillSequence(node, list));
-      case 'set':
+      case `${tagPrefix}set`:
         return this.#list(list => {
           for (const key of this.#fillMapping(node, new Map()).keys()) list.push(key);
         });
-      case 'pairs':
+      case `${tagPrefix}pairs`:
         return this.#list(list => this.#fillPairs(node, list));
-      case 'str':
-      case 'int':
-      case 'float':
-      case 'bool':
-      case 'null':
-      case 'timestamp':
-      case 'binary':
+      case coreTags.str:
+      case coreTags.int:
+      case coreTags.float:
+      case coreTags.bool:
+      case coreTags.null:
+      case coreTags.timestamp:
+      case `${tagPrefix}binary`:
         return this.#valueOf(node);
       default:
         throw this.#unknown(node);
@@ -83,8 +84,7 @@ export class Constructor {
   /** A collection with a scalar's tag: `!!str {=: x}` is what stands below `=`, others are none. */
   #valueOf(node: YamlNode): Data {
     const [, value] =
-      (node.kind === 'mapping' && node.pairs.find(([key]) => key.tag === `${tagPrefix}value`)) ||
-      [];
+      (node.kind === 'mapping' && node.pairs.find(([key]) => key.tag === coreTags.value)) || [];
     if (value?.kind === 'scalar') return this.#scalar({ ...value, tag: node.tag });
     throw this.#fault(
       `expected a scalar node, but found ${(value ?? node).kind}`,
@@ -180,21 +180,20 @@ export class Constructor {
 
   #scalar(node: ScalarNode): null | boolean | number | bigint | string | Float {
     const { value } = node;
-    if (!node.tag.startsWith(tagPrefix)) throw this.#unknown(node);
-    switch (node.tag.slice(tagPrefix.length)) {
-      case 'str':
-      case 'timestamp':
-      case 'python/unicode':
+    switch (node.tag) {
+      case coreTags.str:
+      case coreTags.timestamp:
+      case `${tagPrefix}python/unicode`:
         return value;
-      case 'null':
+      case coreTags.null:
         return null;
-      case 'bool':
+      case coreTags.bool:
         return yamlBool(value) ?? this.#wrong(node, 'bool');
-      case 'int':
+      case coreTags.int:
         return toInt(value) ?? this.#wrong(node, 'int');
-      case 'float':
+      case coreTags.float:
         return toFloat(value) ?? this.#wrong(node, 'float');
-      case 'binary':
+      case `${tagPrefix}binary`:
         return this.#binary(node);
       default:
         throw this.#unknown(node);
@@ -307,7 +306,7 @@ const collectionTags = new Set(
 );
 
 /** A scalar whose tag claims that it is a collection: it is refused where that is filled. */
-const isClaimed = ({ tag }: ScalarNode): boolean => collectionTags.has(tag);
+const isClaimed = ({ tag }: ScalarNode): boolean => tag !== coreTags.str && collectionTags.has(tag);
 
 /** A node and what it holds as Python shows them. */
 const showNode = (node: YamlNode): string => {

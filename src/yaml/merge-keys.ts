@@ -1,6 +1,6 @@
 import type { TsaltError } from '../protocol/error.ts';
 import type { YamlSource } from './fault.ts';
-import { type MappingNode, tagPrefix, type YamlNode, type YamlPair } from './node.ts';
+import { coreTags, type MappingNode, type YamlNode, type YamlPair } from './node.ts';
 
 /**
  * Writes out `<<` the way Salt's loader does: merged pairs come first, explicit keys win, of
@@ -9,12 +9,13 @@ import { type MappingNode, tagPrefix, type YamlNode, type YamlPair } from './nod
 export const flatten = (node: MappingNode, source: YamlSource): void => {
   if (node.flat) return;
   node.flat = true;
+  if (node.pairs.every(([{ tag }]) => tag !== coreTags.merge && tag !== coreTags.value)) return;
   const merged: YamlPair[] = [];
   const own: YamlPair[] = [];
   for (const pair of node.pairs) {
     const [key, value] = pair;
-    if (key.tag === `${tagPrefix}value`) key.tag = `${tagPrefix}str`;
-    if (key.tag !== `${tagPrefix}merge`) own.push(pair);
+    if (key.tag === coreTags.value) key.tag = coreTags.str;
+    if (key.tag !== coreTags.merge) own.push(pair);
     else if (value.kind === 'mapping') merged.push(...flattened(value, source));
     else if (value.kind === 'sequence') {
       const parts = value.items.map(item => {

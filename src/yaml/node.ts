@@ -42,5 +42,19 @@ export type MappingNode = Common & {
 
 export const tagPrefix = 'tag:yaml.org,2002:';
 
+/** The full tags of YAML's types. Literals are compared by identity, texts put together are not. */
+export const coreTags = {
+  bool: 'tag:yaml.org,2002:bool',
+  float: 'tag:yaml.org,2002:float',
+  int: 'tag:yaml.org,2002:int',
+  map: 'tag:yaml.org,2002:map',
+  merge: 'tag:yaml.org,2002:merge',
+  null: 'tag:yaml.org,2002:null',
+  seq: 'tag:yaml.org,2002:seq',
+  str: 'tag:yaml.org,2002:str',
+  timestamp: 'tag:yaml.org,2002:timestamp',
+  value: 'tag:yaml.org,2002:value',
+} as const;
+
 /** Nobody writes this deep by hand; what walks the data later does so by recursion. */
 export const maxDepth = 500;

@@ -86,8 +86,10 @@ export class EventReader {
       default: {
         this.#open.push(event.style === COLLECTION_STYLE.FLOW ? 'flow' : 'block');
         const at = this.#sourceOffset(startOf(event, event.start));
-        this.#at = event.start + ('[{'.includes(this.#text.charAt(event.start)) ? 1 : 0);
-        const { anchor, tag } = this.#properties(event, at);
+        const first = this.#text.charCodeAt(event.start);
+        this.#at = first === openBracket || first === openBrace ? event.start + 1 : event.start;
+        const hasProperties = event.anchorEnd >= 0 || event.tagEnd >= 0;
+        const { anchor, tag } = hasProperties ? this.#properties(event, at) : noProperties;
         const kind = event.type === EVENT_ID.SEQUENCE ? 'sequence' : 'mapping';
         return { kind, at, anchor, tag, value: '', plain: false, from: at, to: at };
       }
@@ -120,8 +122,24 @@ export class EventReader {
   }
 
   #scalar(event: ScalarEvent): Event {
-    const { style } = event;
-    const hasText = event.valueStart >= 0;
+    const { style, valueStart, valueEnd } = event;
+    const hasText = valueStart >= 0;
+    if (hasText && style === SCALAR_STYLE.PLAIN && event.anchorEnd < 0 && event.tagEnd < 0) {
+      const from = this.#sourceOffset(valueStart);
+      const value = this.#value(event, from);
+      this.#at = valueEnd;
+      const to = this.#sourceOffset(valueEnd);
+      return {
+        kind: 'scalar',
+        at: from,
+        anchor: undefined,
+        tag: undefined,
+        value,
+        plain: true,
+        from,
+        to,
+      };
+    }
     this.#at = Math.max(this.#at, event.anchorEnd, event.tagEnd);
     const [from, to] = hasText ? this.#bounds(event) : this.#empty(event);
     const begin = this.#sourceOffset(from);
@@ -224,6 +242,11 @@ export class EventReader {
     return name;
   }
 }
+
+const noProperties = { anchor: undefined, tag: undefined };
+
+const openBracket = 0x5b;
+const openBrace = 0x7b;
 
 const beyondUnicode = /(?<!\\)(?:\\\\)*\\U(?!000|0010)/;
 

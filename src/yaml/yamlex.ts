@@ -8,7 +8,7 @@ import { compose } from './compose.ts';
 import { Constructor } from './construct.ts';
 import type { YamlLoadOptions, YamlSource } from './fault.ts';
 import { flatten } from './merge-keys.ts';
-import { type MappingNode, tagPrefix, type YamlNode } from './node.ts';
+import { coreTags, type MappingNode, type YamlNode } from './node.ts';
 import { sourceOf } from './source-of.ts';
 
 /**
@@ -111,7 +111,7 @@ class YamlexConstructor {
 
 /** The node with the tag it would have without its explicit one. */
 const untagged = (node: YamlNode): YamlNode => {
-  if (node.kind === 'sequence') return { ...node, tag: `${tagPrefix}seq` };
-  if (node.kind === 'mapping') return { ...node, tag: `${tagPrefix}map` };
-  return { ...node, tag: tagPrefix + (node.plain ? yamlKind(node.value) : 'str') };
+  if (node.kind === 'sequence') return { ...node, tag: coreTags.seq };
+  if (node.kind === 'mapping') return { ...node, tag: coreTags.map };
+  return { ...node, tag: node.plain ? coreTags[yamlKind(node.value)] : coreTags.str };
 };

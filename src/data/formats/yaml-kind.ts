@@ -9,18 +9,24 @@ const nothing = /^(?:~|null|Null|NULL|)$/;
 
 const numeric = '-+0123456789.';
 
+/** The longest words that are not text: `false`. */
+const longestWord = 5;
+
+type YamlKind = 'bool' | 'float' | 'int' | 'merge' | 'null' | 'str' | 'timestamp' | 'value';
+
 /**
  * What a plain scalar is by YAML 1.1 as PyYAML reads it: `yes` is a bool, `y` is text, `1e3`
  * is text (a float needs a dot), `12:30` is an int of base 60. The names are those of the
  * tags: `bool`, `int`, `float`, `timestamp`, `null`, `merge`, `value`, `str`.
  */
-export const yamlKind = (text: string): string => {
+export const yamlKind = (text: string): YamlKind => {
   const first = text.charAt(0);
   if (first !== '' && numeric.includes(first)) {
     if (int.test(text)) return 'int';
     if (float.test(text)) return 'float';
     return timestamp.test(text) ? 'timestamp' : 'str';
   }
+  if (text.length > longestWord) return 'str';
   if (text === '<<') return 'merge';
   if (text === '=') return 'value';
   if (nothing.test(text)) return 'null';
