@@ -4,7 +4,7 @@ import { isDict } from '../data/values/value.ts';
 import { messageOf, showPlace, TsaltError } from '../protocol/error.ts';
 import type { ExtPillar, PillarInput, PillarSession } from './pillar-session.ts';
 import { renderPillar } from './pillar-sls.ts';
-import { pillarMatches, pillarTop } from './pillar-top.ts';
+import { type PillarTop, pillarMatches, pillarTop } from './pillar-top.ts';
 import type { Problem } from './problem.ts';
 import { explained, messagesOf, problem } from './problem.ts';
 
@@ -12,6 +12,7 @@ export type CompiledPillar = {
   /** With faults under `_errors`, as Salt has them. */
   readonly pillar: Dict;
   readonly problems: readonly Problem[];
+  readonly top: PillarTop;
 };
 
 /** Compiles one host's pillar. (salt.pillar.Pillar.compile_pillar) */
@@ -44,7 +45,7 @@ export const compilePillar = async (input: PillarInput): Promise<CompiledPillar>
   const problems = [...session.problems, ...topProblems];
   if (problems.length > 0) pillar.set('_errors', messagesOf(problems));
   if (override.size > 0) pillar = merge(pillar, override);
-  return { pillar, problems };
+  return { pillar, problems, top };
 };
 
 const introduction = 'Pillar failed to render with the following messages:';
@@ -68,14 +69,16 @@ export const pillarFailure = (
   return error;
 };
 
-const failures = new WeakMap<TsaltError, CompiledPillar>();
+type BrokenPillar = Pick<CompiledPillar, 'pillar' | 'problems'>;
+
+const failures = new WeakMap<TsaltError, BrokenPillar>();
 
 /** The message of a broken pillar for the user, with causes and excerpts. */
 export const pillarMessage = (problems: readonly Problem[]): string =>
   [introduction, ...problems.map(explained)].join('\n');
 
 /** The compiled pillar of a `pillarFailure`; undefined for any other error. */
-export const brokenPillar = (error: unknown): CompiledPillar | undefined =>
+export const brokenPillar = (error: unknown): BrokenPillar | undefined =>
   error instanceof TsaltError ? failures.get(error) : undefined;
 
 const addExt = async (

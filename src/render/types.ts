@@ -31,6 +31,8 @@ export type RenderContext = {
   readonly extra?: Dict;
   /** Receives what each template read; undefined where that is not known. */
   readonly onReads?: ((reads: TextReads | undefined) => void) | undefined;
+  /** Other hosts follow: reads are recorded for the first one already. */
+  readonly isOneOfMany?: boolean;
 };
 
 /** All that a template read of one host while it was rendered. */
@@ -39,6 +41,22 @@ export type TextReads = {
   readonly key: string;
   /** Whether the template would read the same of another host. */
   readonly isSameFor: (context: RenderContext) => Promise<boolean>;
+  readonly roots: RootReads;
+};
+
+/** What a template read of grains and options, by their first names, and what else it used. */
+export type RootReads = {
+  readonly grains: ReadonlySet<string>;
+  readonly opts: ReadonlySet<string>;
+  /** All grains, or all options, were read with their values. */
+  readonly isAll: boolean;
+  readonly calls: readonly {
+    readonly fun: string;
+    readonly args: readonly Data[];
+    readonly kwargs: Dict;
+  }[];
+  /** The texts of the files that it imported or included. */
+  readonly files: readonly string[];
 };
 
 /** One text to render. */

@@ -55,8 +55,7 @@ test('validate: renders and compiles hosts once whose templates read the same', 
     // Differs by host, and no state reads it.
     'pillar/p.sls': 'p: 1\nname: {{ grains.id }}\n',
   });
-  // The first host alone reads nothing down: others may never come.
-  expect(trees).toBe(2);
+  expect(trees).toBe(1);
   expect(findings).toMatchObject([{ message: expect.stringContaining('test.nope'), hosts }]);
 });
 
@@ -95,4 +94,71 @@ test('validate: hosts with other SLS by the top file are checked apart', async (
     'states/a.sls': 'a: test.nope\n',
   });
   expect(findings).toMatchObject([{ hosts: hosts.slice(0, 6) }]);
+});
+
+const printing = [
+  { what: 'grains.id', code: '{{ grains.id }}' },
+  { what: "grains['id']", code: "{{- ' ' -}}{{ grains['id'] -}}" },
+  { what: 'opts.id', code: '{{ opts.id }}' },
+  { what: 'grains.get', code: "{{ salt['grains.get']('id') }}" },
+];
+
+test.each(printing)('validate: renders two hosts of many that only print $what', async one => {
+  const { trees, findings } = await check({
+    'states/a.sls': `conf-${one.code}:\n  test.nop: []\nx:\n  test.nope: []\n`,
+  });
+  expect(trees).toBe(2);
+  expect(findings).toMatchObject([{ message: expect.stringContaining('test.nope'), hosts }]);
+});
+
+const conf = 'conf-{{ grains.id }}:\n  test.nop: []\n';
+const needs = (id: string): string => `b:\n  test.nop:\n    - require: [{test: ${id}}]\n`;
+
+test.each([
+  {
+    what: 'another SLS has the name of a host',
+    sls: { 'states/a.sls': conf, 'states/b.sls': needs('conf-web7') },
+    lost: hosts.filter(id => id !== 'web7'),
+  },
+  {
+    what: 'another SLS has the name of the first host',
+    sls: { 'states/a.sls': conf, 'states/b.sls': needs('conf-web0') },
+    lost: hosts.filter(id => id !== 'web0'),
+  },
+  {
+    what: 'a requisite is a pattern',
+    sls: { 'states/a.sls': conf, 'states/b.sls': needs("'conf-web1*'") },
+    lost: hosts.filter(id => !id.startsWith('web1')),
+  },
+  {
+    what: 'the printed ID is captured',
+    sls: {
+      'states/a.sls': `{% set x %}{{ grains.id }}{% endset %}${conf}`,
+      'states/b.sls': `{% set x %}{{ grains.id }}{% endset %}{% if x != 'web7' %}${needs('lost')}{% endif %}`,
+    },
+    lost: hosts.filter(id => id !== 'web7'),
+  },
+  {
+    what: 'the ID is a key',
+    sls: {
+      'states/a.sls': conf,
+      'states/b.sls': `{% if pillar.get(grains.id) %}${needs('lost')}{% endif %}{{ grains.id }}: test.nop\n`,
+      'pillar/top.sls': "base: {'*': [p]}\n",
+      'pillar/p.sls': 'web7: 1\n',
+    },
+    lost: ['web7'],
+  },
+  {
+    what: 'a target of the pillar means one host',
+    sls: {
+      'states/a.sls': conf,
+      'states/b.sls': `{% if pillar.get('x') %}${needs('lost')}{% endif %}`,
+      'pillar/top.sls': "base: {'web7': [p]}\n",
+      'pillar/p.sls': 'x: 1\n',
+    },
+    lost: ['web7'],
+  },
+])('validate: finds what differs between hosts where $what', async ({ sls, lost }) => {
+  const { findings } = await check(sls);
+  expect(findings.flatMap(one => one.hosts).sort()).toEqual([...lost].sort());
 });

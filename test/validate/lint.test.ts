@@ -102,6 +102,10 @@ test.each([
   ],
   ['cmd-instead-of-state', 'a:\n  cmd.run:\n    - name: mkdir a && make\n    - creates: /a\n'],
   ['never-changes', 'a: test.nop\nb:\n  test.nop:\n    - require: [test: a]\n'],
+  [
+    'insecure-source',
+    `/a:\n  file.managed:\n    - source: http://example.com/a\n    - source_hash: sha256=${'0'.repeat(64)}\n`,
+  ],
   ['quoted-boolean', "a:\n  file.managed:\n    - name: /a\n    - contents: 'true'\n"],
 ])('%s leaves a correct state alone', async (id, sls) => {
   expect((await findingsIn(sls)).map(({ rule }) => rule)).not.toContain(id);

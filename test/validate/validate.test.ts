@@ -165,6 +165,19 @@ describe('tsalt-ssh validate', () => {
     expect(count).toBe(1);
   });
 
+  test('checks an SLS that others include together with them, where there is no top file', async () => {
+    const part = 'extend:\n  x:\n    test:\n      - require: [{test: y}]\n';
+    const cwd = project({
+      'states/whole.sls': 'include: [part]\nx: test.nop\ny: test.nop\n',
+      'states/part.sls': part,
+      'states/alone.sls': part,
+    });
+    const { findings } = await check(cwd);
+    expect(findings.map(({ message }) => message)).toEqual([
+      expect.stringContaining("Cannot extend ID 'x' in 'base:alone'"),
+    ]);
+  });
+
   test('reports modules that cannot be loaded and knows those that can', async () => {
     const cwd = project({
       ...hosts,

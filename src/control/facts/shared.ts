@@ -1,3 +1,4 @@
+import type { PillarTop } from '../../compiler/pillar-top.ts';
 import type { Request, StepResults } from '../../config/request.ts';
 import type { Ranges } from '../../data/taint.ts';
 import type { Data, Dict } from '../../data/values/value.ts';
@@ -14,6 +15,7 @@ import type {
 } from '../../protocol/orchestration.ts';
 import type { Plain, PlainDict } from '../../protocol/plain.ts';
 import type { StateResults } from '../../protocol/result.ts';
+import type { TextReads } from '../../render/types.ts';
 import type { NodeSource } from '../../transport/node-source.ts';
 import type { PillarSettings } from '../../wrapper/context.ts';
 import type { OwnModules } from './own-modules.ts';
@@ -34,6 +36,15 @@ export type Shared = {
   readonly askPillar?: AskPillar;
   /** The run is an orchestration: what its steps are carried out by. */
   readonly conductor?: Conductor;
+  /** Follows what a host's pillar and states are made of, to find other hosts with the same. */
+  readonly trace?: RenderTrace;
+};
+
+/** Receives what the templates of the host that is rendered now depend on. */
+export type RenderTrace = {
+  /** Undefined where it is not known. */
+  readonly reads: (reads: TextReads | undefined) => void;
+  readonly pillarTop: (top: PillarTop) => void;
 };
 
 /**

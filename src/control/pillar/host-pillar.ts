@@ -100,7 +100,11 @@ export class HostPillar {
     const { config, withoutPillar } = shared.request;
     if (withoutPillar) return new Map();
     const pillar = settings.override ?? new Map();
-    const { pillar: compiled, problems } = await compilePillar({
+    const {
+      pillar: compiled,
+      problems,
+      top,
+    } = await compilePillar({
       // As in Salt, a pillar file sees no part of the pillar that is being made, nor what the
       // command line lays over it.
       loader: this.#loader(new Map()),
@@ -129,6 +133,7 @@ export class HostPillar {
         })),
       ),
     });
+    shared.trace?.pillarTop(top);
     if (config.options.get('pillar_opts') === true) addMaster(compiled, config.options);
     if (problems.length > 0) throw pillarFailure(problems, compiled);
     await decryptPillar(compiled, config.options, this.#facts.hasSaidWhole);

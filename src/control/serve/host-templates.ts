@@ -45,7 +45,9 @@ export class HostTemplates {
   }
 
   context(pillar: Dict, saltenv: string): RenderContext {
+    const { trace } = this.#facts.shared;
     return {
+      ...(trace ? { onReads: trace.reads, isOneOfMany: true } : {}),
       grains: this.#facts.grains,
       pillar,
       opts: new Map([...this.#facts.templateOpts, ['saltenv', saltenv]]),

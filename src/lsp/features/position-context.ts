@@ -1,6 +1,6 @@
+import { templateParts } from '../../validate/template-parts.ts';
 import { requisiteNames } from '../text/outline.ts';
 import { pathAt } from '../text/scan-lines.ts';
-import { templateParts } from '../text/template-tokens.ts';
 import type { ProjectFile } from '../workspace.ts';
 
 /** A document with a position in it. */

@@ -1,4 +1,4 @@
-import type { RenderContext, TextReads } from '../types.ts';
+import type { RenderContext, RootReads, TextReads } from '../types.ts';
 import { joinMarks } from './mark.ts';
 import { DependencyTrace, nameOfLook } from './places.ts';
 import type { Seen } from './recorder.ts';
@@ -20,6 +20,22 @@ export class KeptReads implements TextReads {
       ...this.#seen.flatMap(({ look, mark }) => [nameOfLook(look), mark]),
     ]);
     return this.#key;
+  }
+
+  get roots(): RootReads {
+    const named = (root: number): Set<string> =>
+      new Set(
+        this.#seen.flatMap(({ look }) =>
+          look.kind === 'item' && look.of === root ? [String(look.key)] : [],
+        ),
+      );
+    return {
+      grains: named(0),
+      opts: named(2),
+      isAll: this.#seen.some(({ look }) => look.kind === 'whole' && look.of !== 1 && look.of < 3),
+      calls: this.#seen.flatMap(({ look }) => (look.kind === 'call' ? [look.call] : [])),
+      files: this.#seen.flatMap(({ look, mark }) => (look.kind === 'file' ? [mark] : [])),
+    };
   }
 
   async isSameFor(context: RenderContext): Promise<boolean> {

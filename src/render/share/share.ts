@@ -98,8 +98,8 @@ const storeOf = ({ files, grains }: RenderContext): Store => {
 };
 
 /** One host alone, the usual case, pays nothing for those that never come. */
-const isAlone = (store: Store, { grains }: RenderContext): boolean => {
-  store.hasSeveral ||= store.first.deref() !== grains;
+const isAlone = (store: Store, { grains, isOneOfMany = false }: RenderContext): boolean => {
+  store.hasSeveral ||= isOneOfMany || store.first.deref() !== grains;
   return !store.hasSeveral;
 };
 

@@ -1,28 +1,20 @@
-import { type Chunk, lowChunks, statePlace } from '../../compiler/chunks.ts';
-import { type Compiled, compile } from '../../compiler/compile.ts';
-import { type LoadedSls, loadSls, type Matches, type SlsTree } from '../../compiler/load.ts';
+import { loadSls, type Matches, type SlsTree } from '../../compiler/load.ts';
 import { brokenPillar } from '../../compiler/pillar.ts';
-import { copyOf } from '../../compiler/place.ts';
-import type { Problem } from '../../compiler/problem.ts';
-import { verifyTop } from '../../compiler/top.ts';
+import { topMatches, verifyTop } from '../../compiler/top.ts';
 import { renderSettings, slsLoader } from '../../control/facts/sls-loader.ts';
 import type { HostAttempt } from '../../control/host/attempt.ts';
-import { type ChunkFault, checkChunks, faultPlace } from '../../control/prepare/bind-chunks.ts';
-import { callsOfControl } from '../../control/prepare/check-functions.ts';
-import { findLost } from '../../control/prepare/lost-requisites.ts';
-import { nearest } from '../../data/nearest.ts';
-import { moduleName } from '../../data/signatures/module-docs.ts';
-import { mayBeCalled } from '../../data/signatures/module-names.ts';
 import type { RenderedSls, SlsLoader } from '../../data/sls.ts';
-import { type Dict, isDict } from '../../data/values/value.ts';
+import type { Dict } from '../../data/values/value.ts';
 import { messageOf } from '../../protocol/error.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { ModuleMeta } from '../../protocol/meta.ts';
 import type { TextReads } from '../../render/types.ts';
 import type { WrapperContext } from '../../wrapper/context.ts';
-import { compileOptions, matchTop, readTop, type StateCallView } from '../../wrapper/state-call.ts';
-import { type Finding, findingAt, findingOf, findingOfError } from '../findings.ts';
+import { matchTop, readTop, type StateCallView } from '../../wrapper/state-call.ts';
+import { type Finding, findingOf, findingOfError } from '../findings.ts';
 import type { AlikeHosts, HostReads } from './alike-hosts.ts';
+import type { CheckTrace } from './check-trace.ts';
+import { type CompiledStates, compileTree } from './compile-tree.ts';
 import type { OfflinePeer } from './offline-peer.ts';
 
 export type CheckSettings = {
@@ -52,11 +44,6 @@ export type HostCheck = {
 /** States of a host that are compiled together. */
 export type CheckedTree = { readonly tree: SlsTree; readonly compiled: CompiledStates };
 
-type CompiledStates = {
-  readonly findings: readonly Finding[];
-  readonly chunks: readonly LowChunk[];
-};
-
 /** A text of an SLS, and what it was read as for hosts of a profile. */
 type KnownText = { readonly id: number; readonly byProfile: Map<string, RenderedSls> };
 
@@ -84,6 +71,13 @@ export class CompileCache {
   }
 }
 
+/** What is kept of other hosts, and what is written down of this one. */
+export type CheckMemory = {
+  readonly cache: CompileCache;
+  readonly alike: AlikeHosts<CheckedTree>;
+  readonly trace: CheckTrace;
+};
+
 /**
  * Renders and compiles everything of one host as a run does, and collects all errors instead of
  * stopping at the first.
@@ -94,16 +88,18 @@ export const checkHostStates = async (
   attempt: HostAttempt,
   peer: OfflinePeer,
   settings: CheckSettings,
-  { cache, alike }: { readonly cache: CompileCache; readonly alike: AlikeHosts<CheckedTree> },
+  { cache, alike, trace }: CheckMemory,
 ): Promise<HostCheck> => {
   const findings: Finding[] = [];
   const ctx = attempt.context();
   const pillar = await pillarOf(ctx, findings);
+  // The reads of a template that failed are not known.
+  if (findings.length > 0) trace.isSingular = true;
   // Templates that read it must not fail for its errors once more.
   attempt.pillar.use(pillar, undefined);
   const recorder = new InputRecorder();
   const { profile } = settings;
-  const loader = recordingLoader(attempt, pillar, recorder, { cache, profile });
+  const loader = recordingLoader(attempt, pillar, recorder, { cache, profile, trace });
   const view: StateCallView = {
     ctx,
     named: new Map(),
@@ -116,11 +112,14 @@ export const checkHostStates = async (
   };
   const trees: SlsTree[] = [];
   const groups: (readonly LowChunk[])[] = [];
-  for (const matches of await matchesOf(view, settings, findings)) {
+  const compiledTrees: CheckedTree[] = [];
+  for (const matches of await matchesOf(view, settings, { findings, trace })) {
     recorder.reset(matches);
+    let isRendered = false;
     const { tree, compiled } = await alike.checked(
       { profile, matches, context: saltenv => attempt.templates.context(pillar, saltenv) },
       async () => {
+        isRendered = true;
         const tree = await loadSls({ matches, loader });
         const key = recorder.key();
         let compiled = key === undefined ? undefined : cache.states.get(key);
@@ -131,10 +130,12 @@ export const checkHostStates = async (
         return { tree, compiled, reads: recorder.reads };
       },
     );
+    if (!isRendered) trace.isSingular = true;
     trees.push(tree);
-    findings.push(...compiled.findings);
+    compiledTrees.push({ tree, compiled });
     groups.push(compiled.chunks);
   }
+  findings.push(...findingsOf(compiledTrees));
   const isPartial = peer.needed.size > 0;
   return {
     findings: isPartial ? withoutConsequences(findings, peer) : findings,
@@ -145,6 +146,28 @@ export const checkHostStates = async (
     isPartial,
   };
 };
+
+/**
+ * The findings of all groups. Without a top file each SLS is a group: one that others include may
+ * need their states, and is not meant to work alone.
+ */
+const findingsOf = (all: readonly CheckedTree[]): Finding[] => {
+  const parts = new Set(all.length > 1 ? all.flatMap(({ tree }) => includedIn(tree)) : []);
+  return all.flatMap(({ tree, compiled: { findings } }) => {
+    const isPart = tree.every(({ loaded }) => 'sls' in loaded && parts.has(loaded.sls));
+    return isPart ? findings.filter(one => !needsOthers(one)) : findings;
+  });
+};
+
+const includedIn = (tree: SlsTree): string[] => {
+  const within = (loaded: SlsTree[number]['loaded']): string[] =>
+    'sls' in loaded ? [loaded.sls, ...loaded.includes.flatMap(within)] : [];
+  return tree.flatMap(({ loaded }) => ('sls' in loaded ? loaded.includes.flatMap(within) : []));
+};
+
+/** Whether a state that another SLS has would mend it. */
+const needsOthers = ({ rule, message }: Finding): boolean =>
+  rule === 'lost-requisite' || /^Cannot extend (ID|state)/.test(message);
 
 const pillarOf = async (ctx: WrapperContext, findings: Finding[]): Promise<Dict> => {
   try {
@@ -164,7 +187,7 @@ const pillarOf = async (ctx: WrapperContext, findings: Finding[]): Promise<Dict>
 const matchesOf = async (
   view: StateCallView,
   { sls }: CheckSettings,
-  findings: Finding[],
+  { findings, trace }: { readonly findings: Finding[]; readonly trace: CheckTrace },
 ): Promise<Matches[]> => {
   const env = view.saltenv ?? 'base';
   if (sls) return [new Map([[env, sls]])];
@@ -176,6 +199,9 @@ const matchesOf = async (
   findings.push(...verifyTop(top).map(one => findingOf('top', one)));
   try {
     const matches = matchTop(view, top);
+    const { saltenv } = view;
+    const envs = view.loader.envs();
+    trace.assigned = subject => topMatches(top, subject, { saltenv, envs });
     if (matches.size === 0)
       findings.push({
         rule: 'no-states',
@@ -245,21 +271,30 @@ const recordingLoader = (
   { facts, templates }: HostAttempt,
   pillar: Dict,
   recorder: InputRecorder,
-  { cache, profile }: { readonly cache: CompileCache; readonly profile: string | undefined },
+  {
+    cache,
+    profile,
+    trace,
+  }: Pick<CheckMemory, 'cache' | 'trace'> & { readonly profile: string | undefined },
 ): SlsLoader => {
   const { request, fileRoots } = facts.shared;
   const stop = new KnownDocument();
   let place = '';
   let text: KnownText | undefined;
+  let last: (TextReads | undefined)[] = [];
   const loader = slsLoader(
     fileRoots,
     saltenv => ({
       ...templates.context(pillar, saltenv),
-      onReads: reads => recorder.read(saltenv, reads),
+      onReads: reads => {
+        last.push(reads);
+        recorder.read(saltenv, reads);
+      },
     }),
     renderSettings(request.config),
     (written, rendered) => {
       text = cache.text(rendered, written, place);
+      trace.states.push({ place, written, rendered, reads: last });
       recorder.add(String(text.id));
       stop.rendered = profile === undefined ? undefined : text.byProfile.get(profile);
       if (stop.rendered) throw stop;
@@ -270,6 +305,7 @@ const recordingLoader = (
     render: async (saltenv, sls, extra) => {
       place = [saltenv, sls, extra?.path].join('\0');
       text = undefined;
+      last = [];
       try {
         const rendered = await loader.render(saltenv, sls, extra);
         if (!rendered) recorder.add('', place);
@@ -279,123 +315,13 @@ const recordingLoader = (
       } catch (error) {
         if (error === stop) return stop.rendered;
         recorder.add(place, messageOf(error));
+        trace.isSingular = true;
         recorder.read(saltenv, undefined);
         throw error;
       }
     },
   };
 };
-
-const compileTree = (
-  tree: SlsTree,
-  ctx: WrapperContext,
-  { isStrict }: CheckSettings,
-): CompiledStates => {
-  const options = compileOptions(ctx);
-  const compiled = compile(tree, { ...options, collect: 'show' });
-  const findings = compiled.errors.map(one => findingOf(ruleOf(one), one));
-  const isWhole = compiled.errors.length === 0;
-  const chunks = lowChunks(isWhole ? compiled.chunks : sound(tree, options));
-  const { faults, warnings } = checkChunks(chunks, ctx.modules, isStrict);
-  const unknown = unknownFunctions(chunks, ctx.modules);
-  const wrong = [...faults, ...unknown];
-  const ignored = warnings.filter(({ rule }) => rule !== 'unknown-function');
-  for (const [list, severity] of [
-    [wrong, 'error'],
-    [ignored, 'warning'],
-  ] as const)
-    for (const fault of list) {
-      const { rule, message, chunk, isSlip } = fault;
-      const hint = isSlip ? '`- lax: true` on the state accepts it as it is.' : undefined;
-      const sentence = `${message}, in ID '${chunk.__id__}' of SLS '${chunk.__sls__}'`;
-      const finding = { rule, severity, message: sentence, ...(hint ? { hint } : {}) };
-      findings.push(findingAt(finding, faultPlace(fault)));
-    }
-  for (const chunk of chunks)
-    for (const fun of callsOfControl(chunk, ctx.modules))
-      findings.push(
-        findingAt(
-          {
-            rule: 'control-function',
-            severity: 'error',
-            message: `'${fun}' lives on the control node and cannot be called by a state, in ID '${chunk.__id__}' of SLS '${chunk.__sls__}'`,
-          },
-          statePlace(chunk),
-        ),
-      );
-  if (isWhole)
-    for (const { message, at } of findLost(chunks))
-      findings.push(findingAt({ rule: 'lost-requisite', severity: 'warning', message }, at));
-  return { findings, chunks };
-};
-
-/** States that fail on every host: no module, of the user's neither, has their function. */
-const unknownFunctions = (
-  chunks: readonly LowChunk[],
-  modules: readonly ModuleMeta[],
-): ChunkFault[] => {
-  const states = modules.filter(({ kind, broken }) => kind === 'state' && broken === undefined);
-  const names = new Set(
-    states.flatMap(module =>
-      [moduleName(module), ...(module.virtual ?? [])].flatMap(name =>
-        module.functions.map(fun => `${name}.${fun.name}`),
-      ),
-    ),
-  );
-  const isOpen = (chunk: LowChunk): boolean =>
-    modules.some(
-      module =>
-        module.kind === 'state' &&
-        !module.builtin &&
-        mayBeCalled(module, chunk.state) &&
-        (module.dynamic === true ||
-          module.broken !== undefined ||
-          module.functions.some(fun => fun.name === chunk.fun)),
-    );
-  return chunks
-    .filter(chunk => !names.has(`${chunk.state}.${chunk.fun}`) && !isOpen(chunk))
-    .map(chunk => {
-      const name = `${chunk.state}.${chunk.fun}`;
-      const meant = nearest(name, names);
-      const hint = meant === undefined ? '' : ` (did you mean '${meant}'?)`;
-      return {
-        rule: 'unknown-function',
-        message: `There is no state function '${name}'${hint}`,
-        chunk,
-      };
-    });
-};
-
-const ruleOf = ({ message }: Problem): string => {
-  if (/^Rendering SLS /.test(message)) return 'render';
-  if (/is not available on the salt master|No matching sls found/.test(message))
-    return 'missing-sls';
-  return 'compile';
-};
-
-/** The chunks of all IDs that compile by themselves, where the whole does not. */
-const sound = (tree: SlsTree, options: object): Chunk[] => {
-  const chunks: Chunk[] = [];
-  for (const { loaded, ...root } of tree)
-    for (const one of 'sls' in loaded ? allOf(loaded) : []) {
-      if (one.data === undefined || !isDict(one.data)) continue;
-      for (const id of one.data.keys()) {
-        if (id === 'include' || id === 'exclude' || id === 'extend') continue;
-        const data = copyOf(one.data);
-        for (const other of one.data.keys()) if (other !== id) data.delete(other);
-        const alone = { ...one, data, includes: [], includeProblems: [] };
-        const compiled: Compiled = compile([{ ...root, loaded: alone }], options);
-        if (compiled.errors.length === 0) chunks.push(...compiled.chunks);
-      }
-    }
-  return chunks;
-};
-
-/** An SLS and all that it includes. */
-const allOf = (loaded: LoadedSls): LoadedSls[] => [
-  ...loaded.includes.flatMap(one => ('sls' in one ? allOf(one) : [])),
-  loaded,
-];
 
 /**
  * Turns gaps that only the host can fill into notes. Errors that such a gap may cause are left out: the SLS that could
@@ -406,7 +332,5 @@ const withoutConsequences = (findings: readonly Finding[], { needed }: OfflinePe
     const message = [...needed].find(text => finding.message.includes(text));
     if (message !== undefined)
       return [{ ...finding, rule: 'needs-host', severity: 'note' as const }];
-    const isConsequence =
-      finding.rule === 'lost-requisite' || /^Cannot extend (ID|state)/.test(finding.message);
-    return isConsequence ? [] : [finding];
+    return needsOthers(finding) ? [] : [finding];
   });

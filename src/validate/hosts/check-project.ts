@@ -1,14 +1,20 @@
 import { existsSync } from 'node:fs';
+import type { PillarTop } from '../../compiler/pillar-top.ts';
 import type { Request } from '../../config/request.ts';
+import type { OwnModules } from '../../control/facts/own-modules.ts';
 import { shareRequest } from '../../control/fleet/run.ts';
 import { pickTargets } from '../../control/fleet/targets.ts';
 import { HostAttempt } from '../../control/host/attempt.ts';
+import { toDict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { RunEvent } from '../../protocol/event.ts';
+import type { TextReads } from '../../render/types.ts';
 import type { CheckedHost } from '../../roster/roster.ts';
 import { type Finding, Findings, findingOfError } from '../findings.ts';
 import { AlikeHosts } from './alike-hosts.ts';
+import { AlikeResults, type ProfiledHost } from './alike-results.ts';
 import { type CheckedTree, CompileCache, checkHostStates, type HostCheck } from './check-host.ts';
+import { CheckTrace } from './check-trace.ts';
 import { OfflinePeer, type RecordedAnswer } from './offline-peer.ts';
 import { anyHost, type CheckSubject, type GrainsChoice, subjectsOf } from './subjects.ts';
 
@@ -47,8 +53,16 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
   for (const { host, fault } of roster)
     if (fault) findings.add(findingOfError('roster', fault), host.id);
   checkRoots(request, findings);
-  const shared = shareRequest(request, event => noteLog(event, findings), check.unsaved);
-  const artifact = await shared.artifact();
+  let trace = new CheckTrace();
+  const base = shareRequest(
+    request,
+    event => {
+      trace.isSingular = true;
+      noteLog(event, findings);
+    },
+    check.unsaved,
+  );
+  const artifact = await base.artifact();
   for (const { kind, file, path, broken } of artifact.modules)
     if (broken !== undefined)
       findings.add({
@@ -57,7 +71,7 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
         message: `The ${kind} module '${file}' cannot be loaded: ${broken}`,
         at: { file: path },
       });
-  const own = await shared.ownModules();
+  const own = await base.ownModules();
   const faulty = new Set(roster.flatMap(({ host, fault }) => (fault ? [host.id] : [])));
   const { hosts: picked, undecided, isTarget } = pickTargets(request);
   const hosts = picked.filter(({ id }) => !faulty.has(id));
@@ -67,9 +81,30 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
   const { subjects, unknown } = subjectsOf(all, check.grains, request.config);
   const settings = { sls, isStrict: request.options.strict };
   const alike = new AlikeHosts<CheckedTree>();
+  const results = new AlikeResults();
+  const reads = (one: TextReads | undefined): void => void trace.pillarReads.push(one);
+  const pillarTop = (top: PillarTop): void => {
+    trace.pillarTop = top;
+  };
+  // Nothing is written down for one host alone, nor where sources outside see its name.
+  const mayShare = subjects.length > 1 && request.config.ext_pillar.length === 0;
+  const shared = mayShare ? { ...base, trace: { reads, pillarTop } } : base;
+  const report = (checked: HostCheck, subject: CheckSubject): void => {
+    for (const finding of checked.findings) findings.add(finding, subject.label);
+    for (const finding of inspect?.(checked, subject) ?? []) findings.add(finding, subject.label);
+  };
   let count = 0;
   for (const subject of subjects) {
     const { host, grains, label } = subject;
+    const profiled =
+      mayShare && !undecided.has(host) ? profiledHost(subject, request, own) : undefined;
+    const known = profiled && results.find(profiled);
+    if (known) {
+      count += 1;
+      report(known, subject);
+      continue;
+    }
+    trace = new CheckTrace();
     const peer = new OfflinePeer(answers, artifact.modules);
     const attempt = new HostAttempt(shared, host, {
       ask: (_, ask) => ask(),
@@ -87,10 +122,10 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
         attempt,
         peer,
         { ...settings, profile: subject.profile },
-        { cache, alike },
+        { cache, alike, trace },
       );
-      for (const finding of checked.findings) findings.add(finding, label);
-      for (const finding of inspect?.(checked, subject) ?? []) findings.add(finding, label);
+      report(checked, subject);
+      if (profiled) results.add(profiled, trace, checked);
     } catch (error) {
       findings.add(findingOfError('host', error), label);
     } finally {
@@ -99,6 +134,19 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
   }
   return { findings, hosts: count, unknown };
 };
+
+const profiledHost = (
+  { host, grains, profile }: CheckSubject,
+  { config: { nodegroups } }: Request,
+  { matchers }: OwnModules,
+): ProfiledHost | undefined =>
+  profile === undefined
+    ? undefined
+    : {
+        profile,
+        grains,
+        subject: { id: host.id, grains: toDict(grains), pillar: new Map(), nodegroups, matchers },
+      };
 
 const noHost = ({ target, rosters }: Request): TsaltError =>
   new TsaltError('no-target', `No host matches '${target}'.`, {
