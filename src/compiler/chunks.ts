@@ -119,6 +119,7 @@ const eachArgument = (chunk: Chunk, set: (key: DataKey, value: Data) => void): v
   set('name', id);
   if (origin.sls !== undefined) set('__sls__', origin.sls);
   if (origin.env !== undefined) set('__env__', origin.env);
+  if (origin.tags !== undefined) set('__tags__', [...origin.tags]);
   set('__id__', id);
   for (const arg of listOf(state.args))
     for (const [key, value] of isDict(arg) ? arg : [])

@@ -23,6 +23,8 @@ export type StateOrigin = {
   readonly data?: Dict | undefined;
   /** Where the positions in that file are in the templates. */
   readonly trace?: Trace | undefined;
+  /** Tags of all states of the SLS: of its header, and of what included it. */
+  readonly tags?: readonly string[];
 };
 
 /** An ID with its states. */

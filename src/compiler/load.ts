@@ -7,6 +7,7 @@ import { isDict } from '../data/values/value.ts';
 import { withoutEnd } from '../data/values/without-end.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { isFalsy } from './high.ts';
+import { IncludeTags, taggedInclude } from './include-tags.ts';
 import { missingHint, missingSentence } from './missing-sls.ts';
 import { locationOf, setFile } from './place.ts';
 import { type Problem, problem, renderProblem } from './problem.ts';
@@ -28,6 +29,8 @@ export type LoadedSls = {
   /** The faults of the `include` declaration itself. */
   readonly includeProblems: readonly Problem[];
   readonly includes: readonly (LoadedSls | Problem)[];
+  /** Tags that it was included with. */
+  readonly tags?: ReadonlySet<string>;
 };
 
 export type SlsLoadOptions = {
@@ -61,6 +64,7 @@ export const loadSls = async ({ matches, loader }: SlsLoadOptions): Promise<SlsT
         if (!session.seen.has(keyOf(saltenv, sls)))
           roots.push({ asked, saltenv, loaded: await loadOne(session, saltenv, sls) });
     }
+  session.tags.inherit();
   return roots;
 };
 
@@ -69,6 +73,7 @@ export const loadRendered = async (rendered: RenderedSls, loader: SlsLoader): Pr
   const { sls, saltenv } = rendered;
   const session = newSession(loader, new Map([[saltenv, []]]));
   const loaded = await withIncludes(session, { sls, saltenv }, rendered, []);
+  session.tags.inherit();
   return [{ asked: sls, saltenv, loaded }];
 };
 
@@ -78,6 +83,7 @@ const newSession = (loader: SlsLoader, matches: Matches): Session => ({
   seen: new Set(),
   lists: new Map(),
   envs: loader.envs(),
+  tags: new IncludeTags(),
 });
 
 type Session = {
@@ -87,6 +93,7 @@ type Session = {
   readonly seen: Set<string>;
   readonly lists: Map<string, ReadonlySet<string>>;
   readonly envs: readonly string[];
+  readonly tags: IncludeTags;
 };
 
 /** Roots under `__env__` serve every environment. */
@@ -145,7 +152,11 @@ const withIncludes = async (
   rendered: RenderedSls | undefined,
   problems: readonly Problem[],
 ): Promise<LoadedSls> => {
-  const base = { sls, saltenv, file: rendered?.file, trace: rendered?.trace, problems };
+  const key = keyOf(saltenv, sls);
+  const base = {
+    ...{ sls, saltenv, file: rendered?.file, trace: rendered?.trace, problems },
+    tags: session.tags.of(key),
+  };
   const nothing = { ...base, data: undefined, includeProblems: [], includes: [] };
   if (!rendered || isFalsy(rendered.data)) return nothing;
   const { data, file } = rendered;
@@ -165,12 +176,17 @@ const withIncludes = async (
   const includes: (LoadedSls | Problem)[] = [];
   for (const [index, entry] of declared.entries()) {
     const at = locationOf([data, declared], index) ?? locationOf([data], 'include');
-    const found = await resolveInclude(session, { saltenv, sls, file }, entry);
-    if (typeof found === 'string') includes.push(problem(found, at));
-    else
-      for (const target of found.targets)
-        if (!session.seen.has(keyOf(found.saltenv, target)))
-          includes.push(withPlace(await loadOne(session, found.saltenv, target), at));
+    const { name, tags } = taggedInclude(entry);
+    const found = await resolveInclude(session, { saltenv, sls, file }, name);
+    if (typeof found === 'string') {
+      includes.push(problem(found, at));
+      continue;
+    }
+    for (const target of found.targets) {
+      session.tags.link(key, keyOf(found.saltenv, target), tags);
+      if (!session.seen.has(keyOf(found.saltenv, target)))
+        includes.push(withPlace(await loadOne(session, found.saltenv, target), at));
+    }
   }
   return { ...base, data, includeProblems: [], includes };
 };

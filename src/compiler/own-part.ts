@@ -4,6 +4,7 @@ import type { Data, DataKey, Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
 import type { StateOrigin } from './high.ts';
 import { firstKey, IdDeclaration, isOrigin, type StateDeclaration, stateOriginOf } from './high.ts';
+import { headerTags } from './include-tags.ts';
 import type { LoadedSls } from './load.ts';
 import { copyOf, locationOf, setFile } from './place.ts';
 import type { Problem } from './problem.ts';
@@ -63,9 +64,17 @@ export const ownPart = (loaded: LoadedSls, reading: StateReading): Part => {
   if (data.has('exclude')) takeExclude(data, loaded, part);
   const included = loaded.includeProblems.length === 0;
   const { sls, saltenv: env, file = sls, trace } = loaded;
-  const place: Place = { source: data, origin: { sls, env, file, trace, data }, part, reading };
+  const header = headerTags(data);
+  const tags = [...(header ?? []), ...(loaded.tags ?? [])];
+  const origin = { sls, env, file, trace, data, ...(tags.length > 0 ? { tags } : {}) };
+  const place: Place = { source: data, origin, part, reading };
   for (const [id, body] of data)
-    if (id !== 'extend' && id !== 'exclude' && !(included && id === 'include'))
+    if (
+      id !== 'extend' &&
+      id !== 'exclude' &&
+      !(included && id === 'include') &&
+      !(header && id === 'tags')
+    )
       part.ids.push(declare(id, body, place));
   return part;
 };

@@ -155,9 +155,12 @@ const matchesAny = (
 const namesOf = ({ __id__, __sls__, name }: LowChunk): string[] =>
   [__id__, __sls__, name].filter(each => typeof each === 'string');
 
-/** `tags`: a list, or words with commas between. */
-const tagsOf = ({ tags }: LowChunk): string[] =>
-  (Array.isArray(tags) ? tags : typeof tags === 'string' ? tags.split(',') : [])
+/** `tags`: a list, or words with commas between; and those of its SLS. */
+const tagsOf = ({ tags, __tags__ = [] }: LowChunk): string[] =>
+  [
+    ...(Array.isArray(tags) ? tags : typeof tags === 'string' ? tags.split(',') : []),
+    ...(Array.isArray(__tags__) ? __tags__ : []),
+  ]
     .filter(each => !isPlainDict(each))
     .map(each => String(each).trim());
 

@@ -60,6 +60,7 @@ const runtimeKeywords = [
   '__env__',
   '__sls__',
   '__id__',
+  '__tags__',
   '__prereq__',
   '__prerequired__',
   '__umask__',

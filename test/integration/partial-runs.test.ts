@@ -32,6 +32,16 @@ last:
     - tags: [check]
     - require: [{cmd: slow}]
 `,
+      'states/site.sls': `include: [parts.a: {tags: [part]}]
+tags: [whole]
+kept:
+  seen.arguments: [{more: 1}]
+`,
+      'states/parts/a.sls': 'part:\n  seen.arguments: [{tags: [own]}]\n',
+      'states/_states/seen.ts': `export const arguments_ = (name: string, kwargs: Record<string, unknown>) =>
+  ({ name, result: true, changes: {}, comment: Object.keys(kwargs).join() });
+export const __func_alias__ = { arguments_: 'arguments' };
+`,
     },
   });
 });
@@ -69,6 +79,19 @@ test('tags, ranges and --no-deps select', async () => {
   expect(existsSync(join(root(), 'slow'))).toBe(false);
   expect(await idsOf('--until', 'folder', '--skip', 'config')).toEqual(['folder']);
   expect(await idsOf('--from', 'slow')).toEqual(['slow', 'last']);
+});
+
+test('tags of an SLS and of an include select, and no module sees them', async () => {
+  const commentsOf = async (tag: string) => {
+    const run = await project.run('web1', 'state.apply', 'site', '--tags', tag, '--out', 'json');
+    expect(run.code, run.stdout + run.stderr).toBe(0);
+    const results = (run.json() as { web1: Record<string, { __id__: string; comment: string }> })
+      .web1;
+    return Object.values(results).map(({ __id__, comment }) => [__id__, comment]);
+  };
+  expect(await commentsOf('whole')).toEqual([['kept', 'more']]);
+  expect(await commentsOf('part')).toEqual([['part', '']]);
+  expect(await commentsOf('own')).toEqual([['part', '']]);
 });
 
 test('a plan has the selected states only', async () => {

@@ -126,6 +126,8 @@ describe('schema sls', () => {
       'extend, include, exclude',
       'include: [.a]\nexclude: [{id: b}]\nextend: {x: {file: [{user: a}]}}',
     ],
+    ['tags of an SLS', 'tags: [web, 2]\nx: test.nop'],
+    ['an ID called tags', 'tags: test.nop'],
     ['variables of a template', 'x:\n  file.managed: [{template: jinja}, {my_variable: 1}]'],
   ])('accepts %s', (_, text) => {
     expect(check(sls, text)).toBe('');
@@ -138,6 +140,7 @@ describe('schema sls', () => {
     ['an unknown argument in the long form', 'x:\n  user: [present, {nmae: a}]', 'propertyNames'],
     ['a mapping instead of a list', 'x:\n  file.managed: {mode: "0644"}', 'type'],
     ['a wrong type', 'x:\n  file.managed:\n    - makedirs: perhaps', 'pattern'],
+    ['tags that are not words', 'tags: [{a: b}]', 'type'],
     ['a requisite that is not a list', 'x:\n  test.nop:\n    - require: {pkg: a}', 'type'],
     ['a requisite with a dot', 'x:\n  test.nop:\n    - require: [{pkg.installed: a}]', 'pattern'],
   ])('refuses %s', (_, text, word) => {

@@ -65,12 +65,17 @@ export const outlineOf = (text: string): Outline => {
     if (id && path.length > 0) id.end = one.line;
     if (path.length === 0) readTop(draft, one, isExtend);
     else if (path[0] === 'include' && !isExtend) readInclude(draft, one);
+    else if (isHeaderTags(id, one)) draft.ids.pop();
     else if (id && path.length === 1) readState(id.states, one);
     else if (id && path.length === 2) readArgument(draft, id.states.at(-1), one);
     else if (path.length === 3 && requisiteNames.has(path[2] ?? '')) readRequisite(draft, one);
   }
   return draft;
 };
+
+/** The list of `tags:` in the header of an SLS declares no ID. */
+const isHeaderTags = (id: Draft['ids'][number] | undefined, { path, isItem }: ScannedLine) =>
+  isItem && path.length === 1 && path[0] === 'tags' && id?.id === 'tags';
 
 const readTop = (draft: Draft, one: ScannedLine, isExtend: boolean): void => {
   const { key, keySpan, value, valueSpan, isItem } = one;
@@ -80,6 +85,7 @@ const readTop = (draft: Draft, one: ScannedLine, isExtend: boolean): void => {
     return;
   }
   if (!isExtend && (key === 'exclude' || key === 'extend')) return;
+  if (!isExtend && key === 'tags' && value !== '' && !value.includes('.')) return;
   const states: DraftState[] = [];
   // The short form `ID: test.nop`.
   if (/^\w+\.\w+$/.test(value)) states.push({ name: value, span: valueSpan, args: [] });

@@ -31,6 +31,13 @@ export const slsSchema = (modules: readonly ModuleMeta[]): PlainDict => {
     properties: {
       include: { $ref: '#/$defs/include' },
       exclude: { $ref: '#/$defs/exclude' },
+      tags: {
+        anyOf: [
+          { $ref: '#/$defs/tags' },
+          { $ref: '#/$defs/body' },
+          isOpen ? { type: 'string', pattern: '\\.' } : { enum: names },
+        ],
+      },
       extend: {
         description: 'Changes states of included SLS, by ID.',
         type: 'object',
@@ -49,6 +56,13 @@ export const slsSchema = (modules: readonly ModuleMeta[]): PlainDict => {
         description: 'SLS whose states belong to this one, as `web.nginx` or `.nginx`.',
         type: 'array',
         items: { type: ['string', 'object'] },
+      },
+      tags: {
+        description: 'Tags of all states of the SLS, for `--tags` and `--skip-tags`.',
+        anyOf: [
+          { type: 'string', pattern: '^[^.]*$' },
+          { type: 'array', items: { type: ['string', 'number'] } },
+        ],
       },
       exclude: {
         description: 'SLS or IDs that are left out.',
