@@ -132,7 +132,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
     packages: ['age-encryption', 'bullmq', 'ioredis'],
   },
   plan: {
-    imports: ['bundle', 'output', 'trust', 'data', 'protocol'],
+    imports: ['compiler', 'bundle', 'output', 'trust', 'data', 'protocol'],
     packages: ['age-encryption'],
   },
   audit: { imports: ['bundle', 'output', 'plan', 'trust', 'protocol'], packages: ['prom-client'] },

@@ -21,7 +21,7 @@ export const auditText = (audit: Audit): string =>
   [
     ...table(audit),
     '',
-    summaryLine(audit),
+    auditSummary(audit),
     ...driftGroups(audit).flatMap(group => [
       '',
       groupTitle(group.hosts),
@@ -38,7 +38,7 @@ export const auditMarkdown = (audit: Audit): string =>
   [
     `# Audit ${inlineMarkdown(audit.jid)}`,
     '',
-    inlineMarkdown(summaryLine(audit)),
+    inlineMarkdown(auditSummary(audit)),
     '',
     '| Host | Result | Drift | New | Failed | States |',
     '| --- | --- | ---: | ---: | ---: | ---: |',
@@ -63,7 +63,7 @@ export const auditJson = ({ hosts, ...audit }: Audit): string => {
 };
 
 /** Counts the hosts, and says how they compare with the last audit. */
-const summaryLine = (audit: Audit): string => {
+export const auditSummary = (audit: Audit): string => {
   const all = Object.values(audit.hosts);
   const outcomes = auditOutcomes.toReversed().flatMap(outcome => {
     const count = countOf(audit, outcome);
@@ -119,7 +119,8 @@ const table = (audit: Audit): string[] => {
   ];
 };
 
-const driftGroups = ({ hosts }: Audit): readonly ChangeGroup[] =>
+/** Groups the differences and failures of hosts. */
+export const driftGroups = ({ hosts }: Audit): readonly ChangeGroup[] =>
   groupChanges(
     Object.entries(hosts).map(
       ([id, { drift, failed }]) => [id, [...drift.map(({ state }) => state), ...failed]] as const,
@@ -127,7 +128,7 @@ const driftGroups = ({ hosts }: Audit): readonly ChangeGroup[] =>
   );
 
 /** Since when hosts have had a difference; nothing for one that this audit is the first to see. */
-const sinceNote = (
+export const sinceNote = (
   { hosts, began }: Audit,
   group: ChangeGroup,
   change: Prediction,
@@ -155,7 +156,8 @@ const sinceNote = (
 export const oldestOf = (drift: readonly Pick<Drift, 'since'>[]): string | undefined =>
   drift.map(({ since }) => since).sort()[0];
 
-const goneLines = ({ hosts }: Audit): string[] =>
+/** Names what is as wanted again, by host. */
+export const goneLines = ({ hosts }: Audit): string[] =>
   Object.entries(hosts).flatMap(([id, { gone }]) => {
     const named = gone.flatMap(one => (one.id === undefined ? [] : [oneLine(one.id)]));
     const left = gone.length - named.length;
@@ -164,7 +166,7 @@ const goneLines = ({ hosts }: Audit): string[] =>
   });
 
 /** Hosts without a result, those with the same reason together. */
-const reasonLines = ({ hosts }: Audit): string[] => {
+export const reasonLines = ({ hosts }: Audit): string[] => {
   const byReason = new Map<string, string[]>();
   for (const [id, { reason }] of Object.entries(hosts)) {
     if (reason === undefined) continue;

@@ -1,9 +1,13 @@
 import type { Audit } from '../audit/audit.ts';
 import { AuditCollector } from '../audit/collect.ts';
 import { AuditHistory } from '../audit/history.ts';
+import { auditPage } from '../audit/page.ts';
 import { auditJson, auditMarkdown, auditText } from '../audit/show.ts';
 import type { Request } from '../config/request.ts';
 import { nearest } from '../data/nearest.ts';
+import type { PageAbout } from '../output/html/about.ts';
+import { createOutput } from '../output/output.ts';
+import type { Output } from '../output/request.ts';
 import { oneLine } from '../output/text.ts';
 import { messageOf, showPlace, TsaltError } from '../protocol/error.ts';
 import type { Given } from '../request/given.ts';
@@ -11,11 +15,13 @@ import { unusedPillar } from '../validate/lint/unused-pillar.ts';
 import type { Opened } from './commands.ts';
 import { exitCode, gravest } from './exit-code.ts';
 import { fileWriter } from './file-writer.ts';
+import { outputOptions } from './open-output.ts';
 import { rerunCommands } from './rerun-command.ts';
 import { runCall } from './run-call.ts';
 import { print } from './standard-output.ts';
 
-const formats = { text: auditText, json: auditJson, markdown: auditMarkdown } as const;
+const texts = { text: auditText, json: auditJson, markdown: auditMarkdown } as const;
+const formats = [...(Object.keys(texts) as (keyof typeof texts)[]), 'html'] as const;
 
 /**
  * `audit [TARGET] [SLS …]`: compares hosts with their states, and the result with that of the last
@@ -37,22 +43,32 @@ export const audit = async (words: readonly string[], opened: Opened): Promise<n
   for (const { message, at } of unusedPillar(config))
     collector.addFinding(`${message} (${showPlace(at)})`);
   let request: Request | undefined;
+  const made = (): Audit => collector.audit(request?.options.jid ?? '', new Date().toISOString());
+  const about = (): PageAbout => auditPage(made(), correction(made(), call));
+  const page = format === 'html' ? await htmlPage(opened, write, about) : undefined;
   const code = await runCall({ ...opened, given: call }, undefined, {
     isQuiet: true,
+    about,
     follow: {
-      begin: made => {
-        request = made;
+      begin: one => {
+        request = one;
       },
-      emit: collector.emit,
+      emit: event => {
+        collector.emit(event);
+        page?.emit(event);
+      },
     },
   });
   if (!request) return code;
-  const made = collector.audit(request.options.jid, new Date().toISOString());
-  if (Object.keys(made.hosts).length === 0) return code;
-  write(formats[format](made));
-  if (format === 'text') process.stderr.write(correction(made, call));
+  const result = made();
+  if (Object.keys(result.hosts).length === 0) return code;
+  await page?.finish();
+  if (format !== 'html') write(texts[format](result));
+  const correcting = correction(result, call);
+  if (format === 'text' && correcting !== undefined)
+    process.stderr.write(`To make them as wanted: ${correcting}\n`);
   await keep(history, began, collector);
-  return gravest(new Set([code, await writePrometheus(given, made)]));
+  return gravest(new Set([code, await writePrometheus(given, result)]));
 };
 
 /** Refuses options that would change hosts, or that an audit would not heed. */
@@ -64,12 +80,24 @@ const checkOptions = ({ options }: Given): void => {
       });
 };
 
-const formatOf = ({ options }: Given): keyof typeof formats => {
+const htmlPage = (
+  { given, config }: Opened,
+  write: (text: string) => void,
+  about: () => PageAbout,
+): Promise<Output> => {
+  const { out: _, ...options } = outputOptions(given, config);
+  return createOutput({
+    options: { ...options, out: 'html', color: false, static: true },
+    ...{ write, about, timeline: false, logLevel: 'quiet', complain: () => undefined },
+  });
+};
+
+const formatOf = ({ options }: Given): (typeof formats)[number] => {
   const { out = 'text' } = options;
-  const found = Object.keys(formats).find(name => name === out);
-  if (found !== undefined) return found as keyof typeof formats;
-  const meant = nearest(String(out), Object.keys(formats));
-  const listed = `It is shown as ${Object.keys(formats).join(', ')}; --report html=FILE,junit=FILE writes others beside it.`;
+  const found = formats.find(name => name === out);
+  if (found !== undefined) return found;
+  const meant = nearest(String(out), formats);
+  const listed = `It is shown as ${formats.join(', ')}; --report html=FILE,junit=FILE writes others beside it.`;
   throw new TsaltError('usage-out', `An audit has no format '${String(out)}'.`, {
     hint: meant === undefined ? listed : `Did you mean '${meant}'?`,
   });
@@ -93,13 +121,13 @@ const auditCall = ([target = '*', ...words]: readonly string[], given: Given): G
 };
 
 /** The command that makes hosts as their states want them. */
-const correction = ({ hosts }: Audit, call: Given): string => {
+const correction = ({ hosts }: Audit, call: Given): string | undefined => {
   const ids = Object.entries(hosts).flatMap(([id, { outcome }]) =>
     outcome === 'drifted' ? [id] : [],
   );
-  if (ids.length === 0) return '';
+  if (ids.length === 0) return undefined;
   const { 'expect-no-changes': _, report: __, ...options } = call.options;
-  return `To make them as wanted: ${oneLine(rerunCommands({ ...call, options }).only(ids))}\n`;
+  return oneLine(rerunCommands({ ...call, options }).only(ids));
 };
 
 /** A cache that cannot be written must not hide the result. */

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { nearest } from '../data/nearest.ts';
 import { outputNames } from '../output/format.ts';
+import type { PageAbout } from '../output/html/about.ts';
 import { errorText } from '../output/message.ts';
 import type { OutputOptions } from '../output/options.ts';
 import { createOutput } from '../output/output.ts';
@@ -23,6 +24,7 @@ export const openOutput = async ({
   config,
   jid = () => undefined,
   isQuiet = false,
+  about,
 }: {
   readonly given: Given;
   readonly config: Config;
@@ -30,6 +32,8 @@ export const openOutput = async ({
   readonly jid?: () => string | undefined;
   /** Shows progress and messages, and no results. */
   readonly isQuiet?: boolean;
+  /** What the pages of reports show beside results. */
+  readonly about?: () => PageAbout | undefined;
 }): Promise<OpenedOutput> => {
   const { options: typed } = given;
   const file = typed['out-file'];
@@ -91,7 +95,7 @@ export const openOutput = async ({
   };
   if (reports.length === 0) return opened;
   const { withReports } = await import('./open-reports.ts');
-  return withReports(opened, reports, { options, given });
+  return withReports(opened, reports, { options, given, ...(about ? { about } : {}) });
 };
 
 /** A log that cannot be written is reported once and does not stop the run. */

@@ -1,3 +1,4 @@
+import type { PageAbout } from '../output/html/about.ts';
 import type { OutputOptions } from '../output/options.ts';
 import { createOutput } from '../output/output.ts';
 import type { Output } from '../output/request.ts';
@@ -10,6 +11,14 @@ import { rerunCommands } from './rerun-command.ts';
 /** The output of a run, and why not all of it could be written. */
 export type OpenedOutput = Output & { readonly errors: () => Promise<readonly TsaltError[]> };
 
+/** What reports are made of beside the events of a run. */
+type ReportContext = {
+  readonly options: OutputOptions;
+  readonly given: Given;
+  /** What pages show beside results. */
+  readonly about?: () => PageAbout | undefined;
+};
+
 /**
  * Adds reports to the output of a run. Each has errors of its own: neither the hosts nor the other
  * reports are affected by one that cannot be written.
@@ -17,7 +26,7 @@ export type OpenedOutput = Output & { readonly errors: () => Promise<readonly Ts
 export const withReports = async (
   output: OpenedOutput,
   reports: readonly Report[],
-  context: { readonly options: OutputOptions; readonly given: Given },
+  context: ReportContext,
 ): Promise<OpenedOutput> => {
   const opened: Opened[] = [];
   for (const report of reports) opened.push(await open(report, context));
@@ -51,7 +60,7 @@ type Opened = Pick<Output, 'emit' | 'finish' | 'fail'> & {
 
 const open = async (
   { format, file }: Report,
-  { options, given }: { readonly options: OutputOptions; readonly given: Given },
+  { options, given, about }: ReportContext,
 ): Promise<Opened> => {
   let failure: TsaltError | undefined;
   const kept = (error: unknown): void => {
@@ -67,6 +76,7 @@ const open = async (
       logLevel: 'quiet',
       timeline: false,
       commands: rerunCommands(given),
+      ...(about ? { about } : {}),
     });
     return {
       emit: event => {

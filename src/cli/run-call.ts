@@ -1,5 +1,6 @@
 import type { Request } from '../config/request.ts';
 import type { KeptRuntimes } from '../control/host/kept-runtimes.ts';
+import type { PageAbout } from '../output/html/about.ts';
 import type { RunEvent } from '../protocol/event.ts';
 import type { Given } from '../request/given.ts';
 import type { Invocation } from '../request/rosters.ts';
@@ -21,6 +22,8 @@ type CallParts = {
   readonly isQuiet?: boolean;
   /** Follows the run beside the output. */
   readonly follow?: RunFollower;
+  /** What `--report html=FILE` shows beside results. */
+  readonly about?: () => PageAbout | undefined;
 };
 
 /** Follows a run. */
@@ -38,7 +41,7 @@ type RunFollower = {
 export const runCall = async (
   opened: Opened,
   kept?: KeptRuntimes,
-  { make, making, output: recorded, isQuiet = false, follow }: CallParts = {},
+  { make, making, output: recorded, isQuiet = false, follow, about }: CallParts = {},
 ): Promise<number> => {
   const { given, config } = opened;
   const { makeRequest } = await import('../request/request.ts');
@@ -55,7 +58,13 @@ export const runCall = async (
       ? undefined
       : await (await import('./open-returners.ts')).openReturners(opened);
   let jid: string | undefined;
-  const output = recorded ?? (await openOutput({ given, config, jid: () => jid, isQuiet }));
+  const output =
+    recorded ??
+    (await openOutput({
+      ...{ given, config, isQuiet },
+      jid: () => jid,
+      ...(about ? { about } : {}),
+    }));
   const { release, began } = onInterrupt(stop, kept !== undefined);
   const codes = new Set<number>();
   try {

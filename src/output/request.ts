@@ -1,6 +1,7 @@
 import type { RunEvent } from '../protocol/event.ts';
 import type { LogLevel } from '../protocol/job.ts';
 import type { Format } from './format.ts';
+import type { PageAbout } from './html/about.ts';
 import type { Live } from './live.ts';
 import type { OutputOptions } from './options.ts';
 
@@ -24,6 +25,8 @@ export type OutputRequest = {
     readonly whole: string;
     readonly only: (ids: readonly string[]) => string;
   };
+  /** What the page of a plan or an audit shows beside results; called when the page is written. */
+  readonly about?: () => PageAbout | undefined;
   /** `--stream`: a line for each line that states print. */
   readonly stream?: boolean;
   /** Hosts with equal results are shown together, and a recap follows, where people read the output. */

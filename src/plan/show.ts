@@ -116,11 +116,11 @@ const failedLines = ({ failed }: Plan): string[] =>
 export const findingLines = ({ findings }: Pick<Plan, 'findings'>): string[] =>
   findings.length === 0
     ? []
-    : [
-        '',
-        'Findings:',
-        ...findings.map(
-          ({ message, hosts }) =>
-            `  ${oneLine(message)}${hosts.length === 0 ? '' : ` (${namesOf(hosts)})`}`,
-        ),
-      ];
+    : ['', 'Findings:', ...findingItems({ findings }).map(item => `  ${item}`)];
+
+/** Words findings, with their hosts. */
+export const findingItems = ({ findings }: Pick<Plan, 'findings'>): string[] =>
+  findings.map(
+    ({ message, hosts }) =>
+      `${oneLine(message)}${hosts.length === 0 ? '' : ` (${namesOf(hosts)})`}`,
+  );

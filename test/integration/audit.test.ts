@@ -222,7 +222,7 @@ test('reports are written beside it, and an audit can become a plan', async () =
 test.each([
   [['--ask'], 'An audit takes no --ask'],
   [['--detach'], 'An audit takes no --detach'],
-  [['--out=html'], 'An audit has no format'],
+  [['--out=htm'], 'An audit has no format'],
   [['web1', 'app', 'test=False'], 'exclude each other'],
 ])('%j is refused', async (args, message) => {
   const { code, stderr } = await project.run('audit', ...args);

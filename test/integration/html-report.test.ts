@@ -228,6 +228,45 @@ hidden:
       expect(found.map(node => node.role?.value)).toContain(role);
   });
 
+  test('the page of a plan shows what hosts have in common, and how to apply it', async () => {
+    const call = ['web*', 'state.apply', 'site', '--skip', 'hidden', '--plan-out', 'site.plan'];
+    const made = await project.run(...call);
+    // A state of web2 fails, and would fail again.
+    expect(made.code, made.stderr).toBe(20);
+    const shown = await project.run('show', 'site.plan', '--out=html', '--out-file', 'plan.html');
+    expect(shown.code, shown.stderr).toBe(0);
+    const { page, trouble } = await open(join(project.dir, 'plan.html'));
+    expect(await texts(page, '#title')).toEqual([expect.stringMatching(/^Plan \d+$/)]);
+    expect(await texts(page, '#facts dt')).toEqual(['Call', 'Hosts', 'Made', 'Expires', 'Made by']);
+    expect(await texts(page, '#command-0')).toEqual(['tsalt-ssh apply site.plan']);
+    expect(await texts(page, '#changes h2')).toEqual(['What would change']);
+    expect(await texts(page, '#changes .group h3')).toContain('3 hosts alike');
+    expect(await texts(page, '#outcomes button')).toContainEqual('2 would change');
+    expect(await texts(page, '.group .result strong')).toContain('slow1');
+    await page.click('.group .hosts button');
+    expect(await texts(page, '#host-title')).toEqual([expect.stringMatching(/^web\d – would/)]);
+    expect((await page.$$('.node')).length).toBeGreaterThan(1);
+    expect(await page.$$('.timeline')).toEqual([]);
+    expect(trouble).toEqual([]);
+  });
+
+  test('the page of an audit shows what has drifted, also as a report', async () => {
+    const audit = ['audit', 'web[13]', 'site', '--out=html', '--out-file', 'audit.html'];
+    const { code, stderr } = await project.run(...audit, '--report', 'html=beside.html');
+    expect(code, stderr).toBe(21);
+    for (const file of ['audit.html', 'beside.html']) {
+      const { page, trouble } = await open(join(project.dir, file));
+      expect(await texts(page, '#title')).toEqual([expect.stringMatching(/^Audit \d+$/)]);
+      expect(await texts(page, '#outcomes button')).toEqual(['2 all', '2 drifted']);
+      expect(await texts(page, '#changes h2')).toEqual(['What has drifted']);
+      expect(await texts(page, '#command-0')).toEqual([
+        expect.stringMatching(/^tsalt-ssh -L web[13],web[13] state\.apply site$/),
+      ]);
+      expect((await page.$$('.node')).length).toBeGreaterThan(1);
+      expect(trouble).toEqual([]);
+    }
+  });
+
   test('dark and light differ, and paper shows no buttons', async () => {
     const { page } = await open(html);
     const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);

@@ -1,3 +1,4 @@
+import { shellQuote } from '../../data/formats/shell-quote.ts';
 import { planFormats, showPlan } from '../../plan/show-as.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Opened } from '../commands.ts';
@@ -18,6 +19,7 @@ export const showPlanFile = async (words: readonly string[], opened: Opened): Pr
   const plan = await planOf(words, opened, 'show');
   const write = typeof file === 'string' ? fileWriter(file, false, 'output') : print;
   const { out: _, ...options } = outputOptions(given, config);
-  await showPlan(plan, out as (typeof planFormats)[number], { options, write });
+  const apply = ['tsalt-ssh', 'apply', ...words].map(shellQuote).join(' ');
+  await showPlan(plan, out as (typeof planFormats)[number], { options, write, apply });
   return exitCode.ok;
 };

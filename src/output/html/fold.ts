@@ -159,7 +159,15 @@ export class ResultFold {
 const textSize = ([, comment, changes]: ReportBody): number =>
   changes.reduce((sum, [, text]) => sum + text.length, comment.length);
 
-const bodyOf = (state: StateResult, id: string): ReportBody => {
+/**
+ * Returns a result as the page has it.
+ *
+ * @param id the host's id, which is replaced in texts; empty to leave them
+ */
+export const bodyOf = (
+  state: Pick<StateResult, 'result' | 'comment' | 'changes'> & { readonly warnings?: Plain },
+  id: string,
+): ReportBody => {
   const warnings = Array.isArray(state.warnings) ? state.warnings.map(showValue) : [];
   const comment = [showValue(state.comment).trim(), ...warnings.map(text => `Warning: ${text}`)];
   const changes: ReportChange[] = [];

@@ -4,6 +4,7 @@ import { hostOutcome } from '../host-outcome.ts';
 import { errorText } from '../message.ts';
 import type { Output, OutputRequest } from '../request.ts';
 import { harmless } from '../text.ts';
+import { aboutPage } from './about.ts';
 import { type FoldedResults, pageJson, ResultFold } from './fold.ts';
 import type { ReportGraph, ReportHost } from './model.ts';
 import { pageSource } from './page-source.ts';
@@ -101,9 +102,11 @@ class HtmlReport implements Output {
     const graphs = await this.#placed();
     const { states, bodies, shapes } = this.#fold.tables();
     const failed = [...this.#hosts.values()].filter(({ outcome }) => isAgain.includes(outcome));
-    const commands = this.#request.commands;
+    const about = this.#request.about?.();
+    const commands = about ? undefined : this.#request.commands;
     const head = {
-      title: `tsalt-ssh ${this.#fun}`.trim(),
+      title: harmless(about?.title ?? `tsalt-ssh ${this.#fun}`.trim()),
+      ...(about ? { about: aboutPage(about) } : {}),
       started: this.#date.toLocaleString('sv-SE'),
       milliseconds: this.#now(),
       ...(error === undefined ? {} : { error: harmless(error) }),
@@ -234,11 +237,13 @@ const openPage = (): string => {
 <style>${style}</style>
 </head>
 <body>
-<header><h1 id="title">tsalt-ssh</h1><p id="about"></p><div id="notes"></div></header>
+<header><h1 id="title">tsalt-ssh</h1><p id="about"></p><dl id="facts" hidden></dl><div id="notes"></div></header>
 <noscript><p>This report needs JavaScript. It loads nothing from the network.</p></noscript>
 <main>
 <section aria-label="Commands"><dl id="commands"></dl></section>
+<section id="changes" aria-label="Changes" hidden></section>
 <section aria-label="Hosts and states">
+<div id="share" aria-hidden="true"></div>
 <div class="tools"><div id="outcomes" role="group" aria-label="Show hosts by outcome" class="tools"></div>
 <label>Search <input id="search" type="search"></label>
 <label><input id="folded" type="checkbox"> Fold hosts alike</label>

@@ -53,9 +53,27 @@ export type ReportHost = {
   readonly note?: string;
 };
 
+/** Changes that hosts have in common. */
+export type ReportGroup = {
+  readonly hosts: readonly string[];
+  readonly changes: readonly (readonly [...ReportState, body: ReportBody, note: string])[];
+};
+
+/** What a plan or an audit shows above the table of hosts. */
+export type ReportAbout = {
+  readonly facts: readonly (readonly [name: string, value: string])[];
+  readonly outcomes: Readonly<Partial<Record<HostOutcome, string>>>;
+  readonly changes: string;
+  readonly groups: readonly ReportGroup[];
+  readonly left?: string;
+  readonly lists: readonly { readonly title: string; readonly items: readonly string[] }[];
+  readonly commands: readonly (readonly [label: string, command: string])[];
+};
+
 /** All that the page shows. */
 export type ReportData = {
   readonly title: string;
+  readonly about?: ReportAbout;
   readonly command?: string;
   readonly rerun?: string;
   readonly started: string;

@@ -9,10 +9,22 @@ import { byId } from './dom.ts';
 
 export const data: ReportData = JSON.parse(byId('data').textContent ?? '{}');
 
-export const hosts: readonly ReportHost[] = data.hosts.map(({ shape, ...host }) => ({
-  ...host,
-  states: data.shapes[shape] ?? [],
-}));
+/** Outcomes of hosts, the most severe first. */
+export const severities = ['unreachable', 'failed', 'skipped', 'changed', 'ok'] as const;
+
+const inOrder = new Intl.Collator('en', { numeric: true });
+
+/** The most severe outcomes come first. */
+export const hosts: readonly ReportHost[] = data.hosts
+  .map(({ shape, ...host }) => ({ ...host, states: data.shapes[shape] ?? [] }))
+  .sort(
+    (a, b) =>
+      severities.indexOf(a.outcome) - severities.indexOf(b.outcome) || inOrder.compare(a.id, b.id),
+  );
+
+/** The name of a host's outcome: a plan or an audit has others than a run. */
+export const hostWord = (outcome: ReportHost['outcome']): string =>
+  data.about?.outcomes[outcome] ?? outcome;
 
 export const outcomeNames = ['unchanged', 'changed', 'would change', 'failed'] as const;
 export const outcomeMarks = ['·', '+', '~', '✗'] as const;

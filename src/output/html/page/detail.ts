@@ -3,6 +3,7 @@ import {
   countsText,
   data,
   hosts,
+  hostWord,
   outcomeClasses,
   outcomeMarks,
   outcomeNames,
@@ -29,7 +30,7 @@ export const showHost = (id: string, state?: number): void => {
     row.querySelector('summary')?.focus();
   };
   const parts = [
-    make('h2', { id: 'host-title', tabindex: -1 }, `${host.id} – ${host.outcome}`),
+    make('h2', { id: 'host-title', tabindex: -1 }, `${host.id} – ${hostWord(host.outcome)}`),
     make('p', {}, [countsText(host), timeOf(host)].filter(text => text !== '').join(' – ')),
     alike(host),
     host.failure === undefined ? undefined : make('pre', { class: 'failure' }, host.failure),
@@ -88,14 +89,18 @@ const resultParts = (
   return [head, make('label', {}, box, ` Show ${clean} unchanged`), list];
 };
 
-const resultRow = ({
-  state: [id, fun, name, sls],
-  outcome,
-  comment,
-  changes,
-  start,
-  duration: took,
-}: PageResult): HTMLDetailsElement => {
+/** One result, to be unfolded. */
+export const resultRow = (
+  {
+    state: [id, fun, name, sls],
+    outcome,
+    comment,
+    changes,
+    start,
+    duration: took,
+  }: Omit<PageResult, 'stateAt'>,
+  note = '',
+): HTMLDetailsElement => {
   const mark = make('span', { class: 'mark', 'aria-hidden': 'true' }, outcomeMarks[outcome] ?? '');
   const summary = make(
     'summary',
@@ -104,6 +109,8 @@ const resultRow = ({
     make('span', { class: 'hidden' }, `${outcomeNames[outcome]}: `),
     make('strong', {}, id === '' ? fun : id),
     ...(id === '' ? [] : [' ', make('code', {}, fun)]),
+    note === '' ? undefined : make('span', { class: 'badge' }, note),
+    ...sizeOf(changes),
     start > 0 ? make('span', { class: 'when' }, duration(took)) : undefined,
   );
   return make(
@@ -118,6 +125,23 @@ const resultRow = ({
       isDiff === 1 ? diffOf(text) : make('pre', { class: 'changes' }, text),
     ]),
   );
+};
+
+/** The lines that the diffs of a result add and remove. */
+const sizeOf = (changes: PageResult['changes']): HTMLElement[] => {
+  const lines = changes.flatMap(([, text, isDiff]) => (isDiff === 1 ? text.split('\n') : []));
+  const added = lines.filter(line => /^\+(?!\+\+ )/.test(line)).length;
+  const removed = lines.filter(line => /^-(?!-- )/.test(line)).length;
+  if (added + removed === 0) return [];
+  return [
+    make(
+      'span',
+      { class: 'size' },
+      make('ins', {}, `+${added}`),
+      ' ',
+      make('del', {}, `−${removed}`),
+    ),
+  ];
 };
 
 const kinds: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed', '@': 'place' };

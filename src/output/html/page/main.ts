@@ -1,9 +1,8 @@
-import { data, hosts } from './data.ts';
+import { data, hosts, hostWord, severities } from './data.ts';
 import { showHost } from './detail.ts';
 import { byId, duration, make } from './dom.ts';
+import { showGroups } from './groups.ts';
 import { openMatrix, showMatrix } from './matrix.ts';
-
-const severities = ['unreachable', 'failed', 'skipped', 'changed', 'ok'] as const;
 
 let outcome = 'all';
 
@@ -19,11 +18,12 @@ const update = (): void => {
 
 const filters = (): void => {
   const list = byId('outcomes');
-  const button = (name: string, count: number): HTMLElement => {
+  const button = (name: string, count: number, word = name): HTMLElement => {
     const made = make(
       'button',
       { type: 'button', 'data-outcome': name, class: name, 'aria-pressed': 'false' },
-      `${count} ${name}`,
+      make('b', {}, String(count)),
+      ` ${word}`,
     );
     made.addEventListener('click', () => {
       outcome = name;
@@ -34,13 +34,19 @@ const filters = (): void => {
   list.append(button('all', hosts.length));
   for (const name of severities) {
     const count = hosts.filter(host => host.outcome === name).length;
-    if (count > 0) list.append(button(name, count));
+    if (count === 0) continue;
+    list.append(button(name, count, hostWord(name)));
+    const part = make('span', { class: name });
+    part.style.flexGrow = String(count);
+    byId('share').append(part);
   }
 };
 
 const head = (): void => {
   byId('title').textContent = data.title;
-  byId('about').textContent = `${data.started}, ${duration(data.milliseconds)}`;
+  document.title = data.title;
+  if (data.about) facts(data.about.facts);
+  else byId('about').textContent = `${data.started}, ${duration(data.milliseconds)}`;
   for (const note of data.notes) byId('notes').append(make('p', { class: 'note' }, note));
   if (data.error !== undefined) byId('notes').append(make('pre', { class: 'failure' }, data.error));
   const commands = byId('commands');
@@ -56,16 +62,27 @@ const head = (): void => {
   };
   command('Run again', 'command', data.command);
   command('Run again where it failed', 'rerun', data.rerun);
+  for (const [at, [label, text]] of (data.about?.commands ?? []).entries())
+    command(label, `command-${at}`, text);
+};
+
+const facts = (list: readonly (readonly [string, string])[]): void => {
+  const shown = byId('facts');
+  shown.hidden = false;
+  for (const [name, value] of list)
+    shown.append(make('div', {}, make('dt', {}, name), make('dd', {}, value)));
 };
 
 const start = (): void => {
   head();
   folded.checked = hosts.length > 12;
   filters();
-  openMatrix((id, state) => {
+  const select = (id: string, state?: number): void => {
     showHost(id, state);
     if (state === undefined) byId('host-title').focus();
-  });
+  };
+  if (data.about) showGroups(data.about, select);
+  openMatrix(select);
   search.addEventListener('input', update);
   folded.addEventListener('change', update);
   update();

@@ -3,6 +3,7 @@ import {
   countsText,
   data,
   hosts,
+  hostWord,
   outcomeClasses,
   outcomeMarks,
   outcomeNames,
@@ -96,7 +97,7 @@ const rowOf = (list: readonly ReportHost[]): HTMLElement => {
   const [first] = list;
   if (first === undefined) return make('div');
   const name = list.length === 1 ? first.id : `${list.length} hosts alike: ${namesOf(list)}`;
-  const about = `${first.outcome}${first.states.length > 0 ? ` – ${countsText(first)}` : ''}`;
+  const about = `${hostWord(first.outcome)}${first.states.length > 0 ? ` – ${countsText(first)}` : ''}`;
   const button = make('button', { type: 'button', class: 'name', title: about }, name);
   button.append(make('span', { class: 'hidden' }, `, ${about}`));
   button.addEventListener('click', () => select(first.id));
