@@ -15,7 +15,7 @@ export type Registry = {
     kind: 'exec' | 'state',
     name: string,
     options?: ProviderOptions,
-  ) => Promise<Resolved | Unavailable>;
+  ) => Resolved | Unavailable | Promise<Resolved | Unavailable>;
   /** A hook of a state module (`mod_init`, `mod_watch`, `mod_aggregate`, `mod_run_check`); undefined when it has none. */
   readonly hook: (module: string, name: string) => Promise<Hook | undefined>;
   /** Looks again at modules that were not available: a package may have brought what they need. */
@@ -42,6 +42,8 @@ export type Resolved = {
   readonly module: string;
   readonly fun: string;
   readonly signature: FunctionSignature;
+  /** It names what it depends on: what is found may change while the run goes on. */
+  readonly depends?: true;
   /** Binds the arguments and calls. Throws `SaltInvocationError` when they do not fit. */
   readonly call: (args: readonly Plain[], kwargs: PlainDict) => Promise<unknown>;
 };

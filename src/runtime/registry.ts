@@ -69,6 +69,8 @@ class Modules implements FullRegistry {
   /** Requests of a `__virtual__` that could not be answered yet. */
   readonly #asked = new Set<Promise<unknown>>();
   #byName: Map<string, ManifestModule[]> | undefined;
+  /** State functions that were found, by name. */
+  readonly #states = new Map<string, Resolved>();
   readonly salt: FunctionTable;
   readonly states: FunctionTable;
   readonly utils: { readonly [name: string]: unknown };
@@ -81,22 +83,36 @@ class Modules implements FullRegistry {
     this.utils = helperTable(name => this.#findHelper(name));
   }
 
-  resolve = async (kind: Kind, name: string, options: ProviderOptions = {}): Promise<Found> => {
+  resolve = (kind: Kind, name: string, options: ProviderOptions = {}): MaybePromise<Found> => {
+    if (kind === 'state' && options.provider === undefined && options.providers === undefined)
+      return this.#resolveState(name);
     const [module] = splitFunctionName(name);
     const providers = {
       ...(options.provider === undefined ? {} : { [module]: options.provider }),
       ...options.providers,
     };
     if (kind === 'exec') return this.#find(kind, name, providers);
-    const found = await this.#find(kind, name, {});
-    if (!found.ok || Object.keys(providers).length === 0) return found;
-    const salt = this.#table('exec', providers);
-    return {
-      ...found,
-      call: (args, kwargs) =>
-        withContext({ ...getContext(), salt }, () => found.call(args, kwargs)),
-    };
+    const state = this.#resolveState(name);
+    if (Object.keys(providers).length === 0) return state;
+    return chain(state, (found: Found): Found => {
+      if (!found.ok) return found;
+      const salt = this.#table('exec', providers);
+      return {
+        ...found,
+        call: (args, kwargs) =>
+          withContext({ ...getContext(), salt }, () => found.call(args, kwargs)),
+      };
+    });
   };
+
+  /** Looks a state function up once: the answer holds for all chunks, unless it depends on the host. */
+  #resolveState(name: string): MaybePromise<Found> {
+    const known = this.#states.get(name);
+    if (known) return known;
+    const found = this.#find('state', name, {});
+    if (!isPromise(found) && found.ok && !found.depends) this.#states.set(name, found);
+    return found;
+  }
 
   hook = async (module: string, name: string): Promise<AnyFunction | undefined> => {
     const chosen = await this.#choose('state', module, {});
@@ -133,6 +149,7 @@ class Modules implements FullRegistry {
   };
 
   refresh = (): void => {
+    this.#states.clear();
     for (const [key, loaded] of this.#loaded)
       if (!isPromise(loaded) && !loaded.ok) this.#loaded.delete(key);
   };
@@ -246,6 +263,7 @@ class Modules implements FullRegistry {
             module,
             fun,
             signature: signature ?? openSignature,
+            ...(found.depends ? { depends: true as const } : {}),
             call: async (args, kwargs) => {
               if (!signature)
                 return copyViews(

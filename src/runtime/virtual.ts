@@ -112,7 +112,13 @@ const initialise = (exports: ModuleExports): unknown =>
   isFunction(exports.__init__) ? exports.__init__(getContext().opts) : undefined;
 
 export type ResolvedFunction =
-  | { readonly ok: true; readonly exportName: string; readonly fun: AnyFunction }
+  | {
+      readonly ok: true;
+      readonly exportName: string;
+      readonly fun: AnyFunction;
+      /** It is marked by `depends()`. */
+      readonly depends?: true;
+    }
   | { readonly ok: false; readonly reason?: string };
 
 /**
@@ -132,9 +138,9 @@ export const findFunction = (
   return chain(
     firstMissing(mark.dependencies, has),
     (missing: string | undefined): ResolvedFunction => {
-      if (missing === undefined) return { ok: true, exportName, fun: value };
-      if (mark.fallback) return { ok: true, exportName, fun: mark.fallback };
-      return { ok: false, reason: missing };
+      const fun = missing === undefined ? value : mark.fallback;
+      if (fun) return { ok: true, exportName, fun, depends: true };
+      return { ok: false, ...(missing === undefined ? {} : { reason: missing }) };
     },
   );
 };

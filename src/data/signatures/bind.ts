@@ -34,13 +34,12 @@ export const bindArguments = (
   args: readonly unknown[],
   kwargs: Keywords,
 ): BindResult => {
-  const slots = [...signature.positional, ...(signature.keywords ?? [])];
+  const { slots, names } = layoutOf(signature);
   const given = new Map<string, unknown>();
   const wrong: { name: string; message: string }[] = [];
   const room = signature.rest ? signature.positional.length : slots.length;
   args.slice(0, room).forEach((value, at) => given.set(slots[at]?.name ?? '', value));
   const twice = Object.keys(kwargs).filter(name => given.has(name));
-  const names = new Set(slots.map(({ name }) => name));
   const others: [string, unknown][] = [];
   const rest = args.slice(room);
   for (const [name, value] of Object.entries(kwargs)) {
@@ -48,9 +47,9 @@ export const bindArguments = (
     else if (isRest(signature, name) && Array.isArray(value)) rest.push(...value);
     else others.push([name, value]);
   }
-  const values = new Map(
-    slots.map(param => [param.name, accept(param, given.get(param.name), wrong)]),
-  );
+  const values = new Map<string, unknown>();
+  for (const param of slots)
+    if (given.has(param.name)) values.set(param.name, accept(param, given.get(param.name), wrong));
   const problems: BindProblems = {
     missing: slots
       .filter(param => !param.optional && !given.has(param.name))
@@ -63,6 +62,20 @@ export const bindArguments = (
   const message = explain(fun, signature, args.length, problems);
   if (message !== undefined) return { ok: false, message, problems };
   return { ok: true, values: lay(signature, values, others, rest) };
+};
+
+type Layout = { readonly slots: readonly Param[]; readonly names: ReadonlySet<string> };
+
+/** By signature: most functions are called more than once. */
+const layouts = new WeakMap<FunctionSignature, Layout>();
+
+const layoutOf = (signature: FunctionSignature): Layout => {
+  const known = layouts.get(signature);
+  if (known) return known;
+  const slots = [...signature.positional, ...(signature.keywords ?? [])];
+  const layout = { slots, names: new Set(slots.map(({ name }) => name)) };
+  layouts.set(signature, layout);
+  return layout;
 };
 
 /** `args: [a, b]` beside `path: /etc/motd`: what the others have no name for, as a list. */
@@ -135,6 +148,8 @@ const explain = (
   problems: BindProblems,
 ): string | undefined => {
   const { missing, unknown, twice, surplus, wrong } = problems;
+  if (surplus === 0 && [missing, unknown, twice, wrong].every(list => list.length === 0))
+    return undefined;
   const parts = [
     ...(unknown.length > 0
       ? [invalidKeywords(fun, unknown) + nearestHint(signature, unknown)]
@@ -148,7 +163,7 @@ const explain = (
       : []),
     ...wrong.map(({ message }) => `'${fun}': ${message}`),
   ];
-  return parts.length > 0 ? parts.join('; ') : undefined;
+  return parts.join('; ');
 };
 
 /** Salt's sentence (salt.state.State.verify_data and salt.utils.args.format_call). */

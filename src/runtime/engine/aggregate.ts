@@ -14,7 +14,7 @@ const kinds = [...requisiteKeywords, ...requisiteInKeywords];
  * one. The chunk then also takes over what they require, or it would run before that.
  */
 export const aggregate = async (run: RunState, pass: Pass, low: LowChunk): Promise<LowChunk> => {
-  if (truthy(low.__agg__) || !isWanted(run, low)) return low;
+  if (!aggregates(run, low)) return low;
   const fold = await run.host.registry.hook(low.state, 'mod_aggregate');
   if (!fold) return low;
   // The documents' loop skips marked chunks. It is to find the name of this one, unless that gave
@@ -42,6 +42,10 @@ export const aggregate = async (run: RunState, pass: Pass, low: LowChunk): Promi
     return low;
   }
 };
+
+/** Is this chunk to take over the work of later ones? */
+export const aggregates = (run: RunState, low: LowChunk): boolean =>
+  !truthy(low.__agg__) && isWanted(run, low);
 
 const isWanted = (run: RunState, low: LowChunk): boolean => {
   const option: Plain | undefined = Object.hasOwn(low, 'aggregate')

@@ -4,12 +4,29 @@ import type { FunctionSignature, Param } from '../../protocol/meta.ts';
 import { type PlainDict, setOwn } from '../../protocol/plain.ts';
 import { internalKeywords } from '../../protocol/state-keywords.ts';
 
+type Declared = {
+  readonly names: ReadonlySet<string>;
+  readonly required: readonly string[];
+};
+
+/** By signature: many states of a run call the same function. */
+const known = new WeakMap<FunctionSignature, Declared>();
+
+const declaredBy = (signature: FunctionSignature): Declared => {
+  const before = known.get(signature);
+  if (before) return before;
+  const params = [...signature.positional, ...(signature.keywords ?? [])];
+  const declared = {
+    names: new Set(params.map(({ name }) => name)),
+    required: params.filter(isRequired).map(({ name }) => name),
+  };
+  known.set(signature, declared);
+  return declared;
+};
+
 /** The required parameters, in the order of the source. */
-export const requiredParameters = ({
-  positional,
-  keywords = [],
-}: FunctionSignature): readonly string[] =>
-  [...positional, ...keywords].filter(isRequired).map(({ name }) => name);
+export const requiredParameters = (signature: FunctionSignature): readonly string[] =>
+  declaredBy(signature).required;
 
 const isRequired = (param: Param): boolean =>
   param.optional !== true && !Object.hasOwn(param, 'default');
@@ -26,13 +43,11 @@ export const bindLow = (
   signature: FunctionSignature,
   low: LowChunk,
 ): { readonly kwargs: PlainDict; readonly error?: string } => {
-  const declared = new Set(
-    [...signature.positional, ...(signature.keywords ?? [])].map(({ name }) => name),
-  );
+  const { names } = declaredBy(signature);
   const kwargs: PlainDict = {};
   const unknown: string[] = [];
   for (const [key, value] of Object.entries(low)) {
-    if (declared.has(key)) setOwn(kwargs, key, value);
+    if (names.has(key)) setOwn(kwargs, key, value);
     else if (internalKeywords.has(key)) continue;
     else if (signature.anyKeyword) setOwn(kwargs, key, value);
     else unknown.push(key);

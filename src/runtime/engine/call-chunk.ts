@@ -1,7 +1,8 @@
 import { type LowChunk, lowTag } from '../../protocol/low.ts';
 import { isPlainDict, type PlainDict } from '../../protocol/plain.ts';
 import type { StateResult } from '../../protocol/result.ts';
-import { aggregate, initialize } from './aggregate.ts';
+import { isPromise } from '../virtual.ts';
+import { aggregate, aggregates, initialize } from './aggregate.ts';
 import { callState } from './call-state.ts';
 import { stopwatch } from './clock.ts';
 import { hasChanges, truthy } from './low-tools.ts';
@@ -46,15 +47,16 @@ const settleAs = (run: RunState, pass: Pass, low: LowChunk, result: StateResult)
 
 const callOnce = async (run: RunState, pass: Pass, given: LowChunk, round = 1): Promise<void> => {
   if (isHalted(run) || pass.done.has(lowTag(given))) return;
-  const low = await aggregate(run, pass, given);
+  const low = aggregates(run, given) ? await aggregate(run, pass, given) : given;
   const tag = lowTag(low);
-  const failed = await tryInitialize(run, pass, low);
+  const failed = run.initialized.has(low.state) ? undefined : await tryInitialize(run, pass, low);
   if (failed) {
     report(run, pass, low, failed);
     return;
   }
   if (!truthy(low.prerequired)) pass.active.add(tag);
-  const { status, required } = await checkRequisites(run, pass, low, !truthy(low.__prereq__));
+  const checked = checkRequisites(run, pass, low, !truthy(low.__prereq__));
+  const { status, required } = isPromise(checked) ? await checked : checked;
   switch (status) {
     case 'unmet':
       await callNeeded(run, pass, low, round);
@@ -119,6 +121,8 @@ const callNeeded = async (
   round: number,
 ): Promise<void> => {
   const tag = lowTag(low);
+  // Unwinds the stack: thousands of states may require one another in a row.
+  await undefined;
   const { chunks, lost } = findNeeded(pass, low);
   if (lost.length > 0) {
     const result = ownResult(run, low, { result: false, comment: showLost(lost) });
@@ -237,7 +241,7 @@ const callAndReact = async (
   required: Required,
   react: boolean,
 ): Promise<StateResult> => {
-  const declined = await askFirst(run, pass, low, react);
+  const declined = run.host.decide ? await askFirst(run, pass, low, react) : undefined;
   if (declined) return declined;
   const result = await callState(run, pass, low);
   if (restartOf(result)) return result;

@@ -3,6 +3,7 @@ import { type LowChunk, lowTag } from '../../protocol/low.ts';
 import { isPlainDict, type PlainDict } from '../../protocol/plain.ts';
 import type { StateResult } from '../../protocol/result.ts';
 import type { Resolved } from '../registry-types.ts';
+import { isPromise } from '../virtual.ts';
 import { bindLow } from './bind-low.ts';
 import { checkStateReturn } from './check-return.ts';
 import { stopwatch } from './clock.ts';
@@ -10,7 +11,7 @@ import { checkCommands, checkConditions, hasConditions } from './conditions.ts';
 import { asList, hasChanges, truthy } from './low-tools.ts';
 import { retryState } from './retry-state.ts';
 import type { Pass, RunState } from './run-state.ts';
-import { fillSlots } from './slots.ts';
+import { fillSlots, hasSlots } from './slots.ts';
 import { stackOf } from './stack-of.ts';
 import { verifyLow } from './verify-low.ts';
 
@@ -34,7 +35,8 @@ const callOnce = async (
   const watch = stopwatch();
   const rehearsal = truthy(low.__prereq__);
   if (rehearsal) low.__prereq__ = false;
-  const verified = await verifyLow(run.host.registry, low);
+  const checked = verifyLow(run.host.registry, low);
+  const verified = isPromise(checked) ? await checked : checked;
   if (verified.errors) {
     const comment = verified.errors.map(error => `${error}\n`).join('');
     return { result: notCalled(run, low, comment, stackOf(verified.cause)), last: true };
@@ -49,7 +51,7 @@ const callOnce = async (
     return { result: finish(checkStateReturn(raw)), last: true };
   raw.__sls__ = low.__sls__ ?? null;
   raw.__run_num__ = run.runNumber++;
-  await refreshAfter(run, low, raw);
+  if (mayRefresh(low, raw)) await refreshAfter(run, low, raw);
   Object.assign(raw, watch(), { __id__: low.__id__ });
   return { result: finish(checkStateReturn(raw)) };
 };
@@ -97,9 +99,9 @@ const perform = async (
       const skipped = await checkConditions(host, low);
       if (truthy(skipped.result)) ret = { changes: {}, ...skipped };
     }
-    ret ??= await globalConditions(run, low, full);
+    if (host.opts.global_state_conditions) ret ??= await globalConditions(run, low, full);
     if (ret === undefined) {
-      const filled = await fillSlots(host, kwargs);
+      const filled = hasSlots(kwargs) ? await fillSlots(host, kwargs) : kwargs;
       const view = {
         env: String(
           low.saltenv ?? (typeof kwargs.env === 'string' ? kwargs.env : low.__env__) ?? 'base',
@@ -153,9 +155,11 @@ const checksItself = async (run: RunState, low: LowChunk, { signature }: Resolve
   ) && (await run.host.registry.hook(low.state, 'mod_run_check_cmd')) !== undefined;
 
 /** The mask is the process's: states with one of their own never run beside others. */
-const withUmask = async <T>(low: LowChunk, work: () => Promise<T>): Promise<T> => {
-  if (typeof low.__umask__ !== 'number') return work();
-  const before = process.umask(low.__umask__);
+const withUmask = <T>(low: LowChunk, work: () => Promise<T>): Promise<T> =>
+  typeof low.__umask__ === 'number' ? withMask(low.__umask__, work) : work();
+
+const withMask = async <T>(mask: number, work: () => Promise<T>): Promise<T> => {
+  const before = process.umask(mask);
   try {
     return await work();
   } finally {
@@ -186,6 +190,13 @@ const globalConditions = async (
     result: null,
   };
 };
+
+/** Without changes and unless the state says so, there is nothing to reload. */
+const mayRefresh = (low: LowChunk, { changes }: PlainDict): boolean =>
+  truthy(changes) ||
+  truthy(low.reload_grains) ||
+  truthy(low.reload_pillar) ||
+  truthy(low.force_reload_modules);
 
 /** Reloads what the state says or what it is known to change (a new package brings commands). */
 const refreshAfter = async ({ host }: RunState, low: LowChunk, raw: PlainDict): Promise<void> => {

@@ -1,9 +1,10 @@
 import { type LowChunk, lowTag } from '../../protocol/low.ts';
 import type { StateResult } from '../../protocol/result.ts';
+import type { MaybePromise } from '../virtual.ts';
 import { RunAborted } from './abort.ts';
 import { asList, hasChanges, type Requisite, requisitesOf } from './low-tools.ts';
 import type { Pass, RunState } from './run-state.ts';
-import { watchOrRequire } from './verify-low.ts';
+import { watches, watchOrRequire } from './verify-low.ts';
 
 /** The combined status of a chunk's requisites. */
 export type Status = 'met' | 'unmet' | 'fail' | 'pre' | 'onfail' | 'onchanges' | 'change';
@@ -25,13 +26,24 @@ const checkedKinds = [
 ] as const;
 
 /** May this chunk run now? Waits for the parallel states it needs. */
-export const checkRequisites = async (
+export const checkRequisites = (
   run: RunState,
   pass: Pass,
   low: LowChunk,
   withPrerequired: boolean,
-): Promise<{ readonly status: Status; readonly required: Required }> => {
-  await watchOrRequire(run.host.registry, low);
+): MaybePromise<Checked> => {
+  const check = (): MaybePromise<Checked> => checkLists(run, pass, low, withPrerequired);
+  return watches(low) ? watchOrRequire(run.host.registry, low).then(check) : check();
+};
+
+type Checked = { readonly status: Status; readonly required: Required };
+
+const checkLists = (
+  run: RunState,
+  pass: Pass,
+  low: LowChunk,
+  withPrerequired: boolean,
+): MaybePromise<Checked> => {
   const disabled = asList(run.host.opts.disabled_requisites);
   const kinds = withPrerequired ? [...checkedKinds, 'prerequired'] : checkedKinds;
   const required: Record<string, LowChunk[]> = {};
@@ -50,8 +62,8 @@ export const checkRequisites = async (
     }
     required[kind] = list.flat();
   }
-  await settle(pass, required);
-  return { status: combine(run, pass, low, required), required };
+  const checked = (): Checked => ({ status: combine(run, pass, low, required), required });
+  return pass.processes.size > 0 ? awaitParallel(pass, required).then(checked) : checked();
 };
 
 /** undefined: a requisite on nothing (`- pkg:`), which does not count. */
@@ -68,8 +80,7 @@ const findRequired = (
   return pass.index.find(requisite);
 };
 
-const settle = async (pass: Pass, required: Required): Promise<void> => {
-  if (pass.processes.size === 0) return;
+const awaitParallel = async (pass: Pass, required: Required): Promise<void> => {
   for (const chunks of Object.values(required))
     for (const chunk of chunks) await pass.processes.get(lowTag(chunk));
 };

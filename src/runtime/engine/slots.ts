@@ -10,11 +10,13 @@ import { traversePlain } from './traverse.ts';
  * a dictionary, and in the texts and dictionaries of a list. The arguments given are not changed.
  */
 export const fillSlots = async (host: EngineHost, kwargs: PlainDict): Promise<PlainDict> => {
-  if (!Object.values(kwargs).some(hasSlot)) return kwargs;
+  if (!hasSlots(kwargs)) return kwargs;
   const filled: PlainDict = { ...kwargs };
   for (const [key, value] of Object.entries(kwargs)) setOwn(filled, key, await fill(host, value));
   return filled;
 };
+
+export const hasSlots = (kwargs: PlainDict): boolean => Object.values(kwargs).some(hasSlot);
 
 const isSlot = (value: Plain): value is string =>
   typeof value === 'string' && value.startsWith(slotMark);

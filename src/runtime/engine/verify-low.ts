@@ -4,7 +4,8 @@ import type { LowChunk } from '../../protocol/low.ts';
 import type { FunctionSignature } from '../../protocol/meta.ts';
 import { isPlainDict, plainText } from '../../protocol/plain.ts';
 import { mergeWholeFloats } from '../../protocol/whole-floats.ts';
-import type { Registry, Resolved } from '../registry-types.ts';
+import type { Registry, Resolved, Unavailable } from '../registry-types.ts';
+import { chain, type MaybePromise } from '../virtual.ts';
 import { requiredParameters } from './bind-low.ts';
 import { asList, readRequisite } from './low-tools.ts';
 
@@ -17,19 +18,29 @@ export type Verified =
   | { readonly errors?: undefined; readonly full: string; readonly resolved: Resolved };
 
 /** Is this chunk fit to run? Reads its `umask`, turns `watch` without `mod_watch` into `require`. */
-export const verifyLow = async (registry: Registry, low: LowChunk): Promise<Verified> => {
+export const verifyLow = (registry: Registry, low: LowChunk): MaybePromise<Verified> => {
   const shape = [...findNameFault(low), ...takeUmask(low)];
   if (shape.length > 0) return { errors: shape };
   const full = `${low.state}.${low.fun}`;
-  const resolved = await registry.resolve('state', full, providersOf(low));
-  const errors = resolved.ok
-    ? missingParameters(full, resolved.signature, low)
-    : notFound(full, resolved.reason, low);
-  await watchOrRequire(registry, low);
-  errors.push(...requiresItself(low));
-  if (!resolved.ok) return { errors, cause: resolved.cause };
-  return errors.length > 0 ? { errors } : { full, resolved };
+  return chain(
+    registry.resolve('state', full, providersOf(low)),
+    (resolved: Resolved | Unavailable): MaybePromise<Verified> => {
+      const errors = resolved.ok
+        ? missingParameters(full, resolved.signature, low)
+        : notFound(full, resolved.reason, low);
+      const verified = (): Verified => {
+        errors.push(...requiresItself(low));
+        if (!resolved.ok) return { errors, cause: resolved.cause };
+        return errors.length > 0 ? { errors } : { full, resolved };
+      };
+      return watches(low) ? watchOrRequire(registry, low).then(verified) : verified();
+    },
+  );
 };
+
+/** Does it have a `watch` that `watchOrRequire` may turn into a `require`? */
+export const watches = (low: LowChunk): boolean =>
+  Object.hasOwn(low, 'watch') || Object.hasOwn(low, 'watch_any');
 
 const providersOf = ({ provider, providers }: LowChunk) => ({
   ...(typeof provider === 'string' ? { provider } : {}),
