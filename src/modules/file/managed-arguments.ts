@@ -23,9 +23,14 @@ export const refuseArguments = (
 };
 
 /** Returns an error message if the path or the template variables of a file are invalid. */
-export const wrongPlace = (path: string, context: unknown, defaults: unknown): string => {
+export const wrongPlace = (
+  path: string,
+  context: unknown,
+  defaults: unknown,
+  isDirectory: boolean = isDir(path),
+): string => {
   if (!isAbs(path)) return `Specified file ${path} is not an absolute path`;
-  if (isDir(path)) return `Specified target ${path} is a directory`;
+  if (isDirectory) return `Specified target ${path} is a directory`;
   const isDict = (value: unknown): boolean =>
     value === null || (typeof value === 'object' && !Array.isArray(value));
   if (!isDict(context)) return 'Context must be formed as a dict';

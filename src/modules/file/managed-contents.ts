@@ -14,11 +14,17 @@ export type ContentsOptions = {
 };
 
 /** Returns the text of `contents`, `contents_pillar` or `contents_grains`, or an error message. */
-export const givenContents = async (
-  options: ContentsOptions,
-): Promise<{ text?: string; error?: string }> => {
+export const givenContents = (options: ContentsOptions): GivenContents | Promise<GivenContents> => {
+  const looked = lookUp(options);
+  return looked instanceof Promise
+    ? looked.then(found => textOf(found, options))
+    : textOf(looked, options);
+};
+
+export type GivenContents = { readonly text?: string; readonly error?: string };
+
+const textOf = (looked: Looked, options: ContentsOptions): GivenContents => {
   const { contents_pillar, contents_grains, allow_empty = true, contents_newline = true } = options;
-  const looked = await lookUp(options);
   if ('error' in looked) return looked;
   const { value } = looked;
   if (value === null || value === undefined) return {};
@@ -46,7 +52,7 @@ export const givenContents = async (
 
 type Looked = { value: Plain | undefined } | { error: string };
 
-const lookUp = async (options: ContentsOptions): Promise<Looked> => {
+const lookUp = (options: ContentsOptions): Looked | Promise<Looked> => {
   const { contents, contents_pillar, contents_grains, contents_delimiter = ':' } = options;
   if (contents_pillar !== null && contents_pillar !== undefined)
     return lookUpAll('pillar.get', 'Pillar', contents_pillar, contents_delimiter);

@@ -13,11 +13,11 @@ import { attributeChanges, lsattrFlags } from '../_shared/files/file-attributes.
 import { contentOf, type FileContent } from '../_shared/files/file-content.ts';
 import { hashOf } from '../_shared/files/file-hash.ts';
 import { modeBits, modeText, normalizeMode } from '../_shared/files/file-mode.ts';
-import { isDir, isFile, isLink, statOf } from '../_shared/files/file-paths.ts';
+import { isDir, isFile, isLink, lstatOf, statOf } from '../_shared/files/file-paths.ts';
 import { makeDirs } from '../_shared/files/make-dirs.ts';
 import { gidOf, uidOf } from '../_shared/files/owner-names.ts';
 import { applySelinux, restoreContext } from '../_shared/files/selinux.ts';
-import { readFileSync } from '../_shared/safe-fs/fs.ts';
+import { readFileSync, type Stats } from '../_shared/safe-fs/fs.ts';
 import { followLinks } from '../_shared/safe-fs/place.ts';
 import type { FoundSource } from '../_shared/sources/file-source.ts';
 import { failed } from '../_shared/states/returns.ts';
@@ -191,13 +191,17 @@ const traversable = (mode: string | number | null | undefined): string | undefin
 /**
  * Returns the existing file to compare a source with; its hash is computed once, when it is first
  * needed.
+ *
+ * @param entry what is there now, where that was looked at
  */
 export const destinationOf = (
   name: string,
   follow: boolean,
+  entry: Stats | undefined = lstatOf(name),
 ): { path: string; sha256: () => Promise<string> } | undefined => {
-  if (!follow && isLink(name)) return undefined;
-  const found = statOf(name);
+  const isLinked = entry?.isSymbolicLink() === true;
+  if (isLinked && !follow) return undefined;
+  const found = isLinked ? statOf(name) : entry;
   if (!found?.isFile()) return undefined;
   let known: Promise<string> | undefined;
   return {

@@ -6,10 +6,11 @@ import {
   readPerms,
   type WantedPerms,
 } from '../../../_shared/files/check-perms.ts';
-import { missingAccounts, warn } from '../../../_shared/files/file-checks.ts';
+import { accountIds, missingAccounts, warn } from '../../../_shared/files/file-checks.ts';
 import { modeText, normalizeMode } from '../../../_shared/files/file-mode.ts';
-import { exists, expandUser, isFile } from '../../../_shared/files/file-paths.ts';
+import { exists, expandUser, isDir, isFile, lstatOf } from '../../../_shared/files/file-paths.ts';
 import type { SelinuxContext } from '../../../_shared/files/selinux.ts';
+import type { Stats } from '../../../_shared/safe-fs/fs.ts';
 import {
   chooseSource,
   type FoundSource,
@@ -19,6 +20,7 @@ import {
 import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __env__, __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
 import { accumulatedFor } from '../../accumulators.ts';
+import { isAlready } from '../../already.ts';
 import { checkContent } from '../../check-cmd.ts';
 import { encodeText } from '../../encode-text.ts';
 import { refuseArguments, wrongPlace } from '../../managed-arguments.ts';
@@ -158,17 +160,17 @@ export const managed = async (
   const refusal = refuseArguments(given, Boolean(source), keepMode);
   if (refusal) return failed(ret, refusal);
   if (!verify_ssl && [source].flat().some(isSecure)) warn(ret, uncheckedServer);
-  const resolved = await givenContents({
-    ...given,
-    contents_delimiter,
-    contents_newline,
-    allow_empty,
-  });
+  const looked = givenContents({ ...given, contents_delimiter, contents_newline, allow_empty });
+  const resolved = looked instanceof Promise ? await looked : looked;
   if (resolved.error !== undefined) return failed(ret, resolved.error);
   if (!create && !isFile(path))
     return { ...ret, comment: `File ${path} is not present and is not set for creation` };
   const user_ = user ?? owner;
-  const problem = missingAccounts(user_, group) || wrongPlace(path, context, defaults);
+  const ids = accountIds(user_, group);
+  const entry = lstatOf(path);
+  const isDirectory = entry?.isSymbolicLink() ? isDir(path) : entry?.isDirectory() === true;
+  const problem =
+    missingAccounts(user_, group, ids) || wrongPlace(path, context, defaults, isDirectory);
   if (problem) return failed(ret, problem);
   const perms: WantedPerms = {
     user: user_,
@@ -185,7 +187,7 @@ export const managed = async (
   const variables = accumulator ? mergeWholeFloats(context, { accumulator }) : context;
   const saltenv = __env__.name;
   try {
-    const found = await sourceFor(path, {
+    const found = await sourceFor(path, entry, {
       source,
       source_hash,
       source_hash_name,
@@ -223,6 +225,7 @@ export const managed = async (
       dirMode: dir_mode,
       showChanges: show_changes,
     };
+    if (isAlready(file, entry, ids)) return inCorrectState(ret);
     if (__opts__.test) return await testAnswer(ret, file);
     const checked = check_cmd ? await checkContent(file, check_cmd, tmp_dir, tmp_ext) : file;
     return 'result' in checked ? { ...ret, ...checked } : await placeFile(ret, checked);
@@ -264,6 +267,7 @@ type SourceArguments = {
 
 const sourceFor = async (
   name: string,
+  entry: Stats | undefined,
   { source, follow_symlinks, ...options }: SourceArguments,
 ): Promise<FoundSource | undefined> => {
   if (!source) return undefined;
@@ -276,15 +280,14 @@ const sourceFor = async (
     ...options,
     source_hash: chosen.source_hash,
     name,
-    dest: destinationOf(name, follow_symlinks),
+    dest: destinationOf(name, follow_symlinks, entry),
     near: __opts__.test ? undefined : name,
   });
 };
 
 const testAnswer = async (ret: StateReturn, file: WantedFile): Promise<StateReturn> => {
   const changes = await plannedChanges(file);
-  if (Object.keys(changes).length === 0)
-    return { ...ret, comment: `The file ${file.name} is in the correct state` };
+  if (Object.keys(changes).length === 0) return inCorrectState(ret);
   if ('diff' in changes && !file.showChanges) changes.diff = '<show_changes=False>';
   return {
     ...ret,
@@ -293,3 +296,8 @@ const testAnswer = async (ret: StateReturn, file: WantedFile): Promise<StateRetu
     comment: `The file ${file.name} is set to be changed\nNote: No changes made, actual changes may\nbe different due to other states.`,
   };
 };
+
+const inCorrectState = (ret: StateReturn): StateReturn => ({
+  ...ret,
+  comment: `${__opts__.test ? 'The file' : 'File'} ${ret.name} is in the correct state`,
+});

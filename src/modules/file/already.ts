@@ -1,0 +1,67 @@
+import type { AccountIds } from '../_shared/files/file-checks.ts';
+import { hashBytes } from '../_shared/files/file-hash.ts';
+import { modeText, normalizeMode } from '../_shared/files/file-mode.ts';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readSync,
+  type Stats,
+} from '../_shared/safe-fs/fs.ts';
+import type { WantedFile } from './managed-file.ts';
+
+/** Bytes that are compared at once. Larger files are left to the general way, which reads parts. */
+const most = 64 * 1024;
+let buffer: Buffer | undefined;
+
+/**
+ * Returns whether a file has its content, owner and mode already, by one look and one open file: what
+ * most states of most runs find. False where that does not suffice to know: links, large files,
+ * attributes, SELinux, whatever cannot be opened.
+ *
+ * @param entry what its path was when the state began
+ */
+export const isAlready = (file: WantedFile, entry: Stats | undefined, ids: AccountIds): boolean => {
+  const { name, perms, source, contents } = file;
+  if (!source && contents === undefined) return false;
+  if (typeof perms.attrs === 'string' || perms.selinux) return false;
+  // Devices and pipes are not opened: that alone may do something.
+  if (entry?.isFile() !== true) return false;
+  try {
+    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+    const fd = openSync(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    try {
+      const found = fstatSync(fd);
+      return found.isFile() && hasPerms(found, file, ids) && hasContent(fd, found.size, file);
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return false;
+  }
+};
+
+const hasPerms = (found: Stats, { perms }: WantedFile, { uid, gid }: AccountIds): boolean => {
+  const mode = normalizeMode(perms.mode);
+  return (
+    (mode === undefined || modeText(found.mode) === mode) &&
+    (isLeft(perms.user) || found.uid === uid) &&
+    (isLeft(perms.group) || found.gid === gid)
+  );
+};
+
+/** The owner is not to be changed. */
+const isLeft = (account: string | number | null | undefined): account is null | undefined | '' =>
+  account === null || account === undefined || account === '';
+
+const hasContent = (fd: number, size: number, { source, contents }: WantedFile): boolean => {
+  if (size > most || size !== (source ? (source.size ?? size) : contents?.length)) return false;
+  buffer ??= Buffer.allocUnsafeSlow(most);
+  const count = size === 0 ? 0 : readSync(fd, buffer, 0, size, 0);
+  if (count !== size) return false;
+  const bytes = buffer.subarray(0, size);
+  return source
+    ? hashBytes(bytes, source.sum.hash_type) === source.sum.hsum
+    : contents?.equals(bytes) === true;
+};
