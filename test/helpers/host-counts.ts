@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CliResult } from './cli.ts';
+import type { Project } from './project.ts';
+
+/** Counts of what the runtime of a run did on its host; none of them depends on the machine's speed. */
+export type HostCounts = {
+  /** System calls by name: those on files and processes that succeeded. */
+  readonly calls: Readonly<Record<string, number>>;
+  /** Bytes that went to the control node. */
+  readonly sent: number;
+  readonly promises: number;
+  /** Modules of the artifact that were evaluated. */
+  readonly modules: readonly string[];
+  /** Paths that were opened, in order. */
+  readonly opened: readonly string[];
+};
+
+const traced =
+  'openat,statx,newfstatat,fstat,lstat,stat,rename,renameat,renameat2,fsync,fdatasync,syncfs,execve,write,writev';
+
+/** strace is there and may trace. */
+export const canCount =
+  process.platform === 'linux' &&
+  spawnSync('strace', ['-f', '--seccomp-bpf', '-o', '/dev/null', 'true']).status === 0;
+
+/** Makes this machine's runs of the project (`@local`) counted ones. */
+export const countRuns = (project: Project): ((...args: string[]) => Promise<Counted>) => {
+  const at = (name: string): string => join(project.dir, name);
+  const preload = join(import.meta.dirname, 'count-host.cjs');
+  project.write({
+    'bin/node': `#!/bin/sh
+exec strace -f -qq --seccomp-bpf -s 200 -e trace=${traced} -o ${at('trace')} ${process.execPath} --require ${preload} "$@"
+`,
+  });
+  chmodSync(at('bin/node'), 0o755);
+  return async (...args) => {
+    for (const name of ['trace', 'counts']) rmSync(at(name), { force: true });
+    const result = await project.runWith(
+      { env: { PATH: `${at('bin')}:${process.env.PATH}`, HOST_COUNTS: at('counts') } },
+      '@local',
+      ...args,
+    );
+    return { result, counts: { ...readTrace(at('trace')), ...readCounts(at('counts')) } };
+  };
+};
+
+type Counted = { readonly result: CliResult; readonly counts: HostCounts };
+
+const readCounts = (path: string): Pick<HostCounts, 'promises' | 'modules'> =>
+  JSON.parse(readFileSync(path, 'utf8'));
+
+const readTrace = (path: string): Pick<HostCounts, 'calls' | 'sent' | 'opened'> => {
+  const calls: Record<string, number> = {};
+  const opened: string[] = [];
+  let sent = 0;
+  const done = (name: string, given: string, returned: number): void => {
+    if (returned < 0) return;
+    calls[name] = (calls[name] ?? 0) + 1;
+    if (name === 'openat') opened.push(/"([^"]*)"/.exec(given)?.[1] ?? '');
+    if (/^writev?$/.test(name) && given.startsWith('1,')) sent += returned;
+  };
+  /** Arguments of calls that another thread's call interrupted in the trace. */
+  const begun = new Map<string, string>();
+  for (const line of readFileSync(path, 'utf8').split('\n')) {
+    const [, thread = '', name = '', given = '', end = ''] =
+      /^(\d+) +(?:<\.\.\. )?(\w+)(?:\(| resumed>)(.*?)(?:\) += (-?\d+).*| <unfinished \.\.\.>)$/.exec(
+        line,
+      ) ?? [];
+    if (name === '') continue;
+    if (end === '') begun.set(thread, given);
+    else if (line.includes(' resumed>')) done(name, begun.get(thread) ?? '', Number(end));
+    else done(name, given, Number(end));
+  }
+  return { calls, sent, opened };
+};
