@@ -32,7 +32,7 @@ export const prefetchedFileKey = (path: string, saltenv: string): string => {
 /** The key of a template's result: the request as JSON with sorted keys, without `have`. */
 export const prefetchKey = (request: PrefetchedRender): string => {
   const { have: _, ...rest } = request;
-  return JSON.stringify(withSortedKeys(rest));
+  return sortedJson(rest);
 };
 
 /** The request that `file.managed` makes for a template; control makes the same one from the chunk. */
@@ -75,6 +75,14 @@ export const templateArguments = (chunk: LowChunk, source: string): TemplateArgu
     source,
     template: plainText(chunk.template),
   }) as TemplateArguments;
+
+/** JSON of a value, with the keys of its dictionaries in order. */
+export const sortedJson = (value: Plain | undefined): string => {
+  if (Array.isArray(value)) return `[${value.map(item => sortedJson(item)).join()}]`;
+  if (!isPlainDict(value)) return JSON.stringify(value ?? null);
+  const items = Object.keys(value).sort();
+  return `{${items.map(key => `${JSON.stringify(key)}:${sortedJson(value[key])}`).join()}}`;
+};
 
 /** A value with the keys of its dictionaries in order. */
 export const withSortedKeys = (value: Plain | undefined): Plain | undefined => {

@@ -1,5 +1,5 @@
 import { isPlainDict, type Plain, type PlainDict } from './plain.ts';
-import { type PrefetchedRender, prefetchedFileKey, withSortedKeys } from './prefetch.ts';
+import { type PrefetchedRender, prefetchedFileKey, sortedJson } from './prefetch.ts';
 
 /**
  * The identity of a template within a job: the name of its state ('' for the function of
@@ -9,13 +9,7 @@ import { type PrefetchedRender, prefetchedFileKey, withSortedKeys } from './pref
 export const renderIdentity = (
   { source, saltenv, template, context }: Omit<PrefetchedRender, 'chunk'>,
   state: string,
-): string =>
-  JSON.stringify([
-    state,
-    sourceKey(source, saltenv),
-    template,
-    withSortedKeys(ownVariables(context)),
-  ]);
+): string => sortedJson([state, sourceKey(source, saltenv), template, ownVariables(context)]);
 
 /** Variables without those that other states collected on the host. */
 export const ownVariables = (context: PlainDict): PlainDict => {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import type { FileAnswer } from '../../protocol/job.ts';
 import type { LowChunk } from '../../protocol/low.ts';
@@ -35,13 +35,14 @@ export const prefetch = async (
 ): Promise<Prefetch> => {
   const files: Record<string, FileAnswer> = {};
   const rendered: Record<string, RenderedFile> = {};
+  const read = readOnce(roots);
   for (const chunk of chunks) {
     if (chunk.state !== 'file') continue;
     const source = firstSource(chunk, roots);
     if (source === undefined) continue;
     if (typeof chunk.template === 'string') {
       const request = renderRequest(templateArguments(chunk, source), chunk.__env__);
-      const result = await renderAhead(request, source, chunk, roots, render);
+      const result = await renderAhead(request, () => read(source, chunk.__env__), render);
       if (result) rendered[prefetchKey(request)] = result;
     } else {
       const found = roots.find(source, chunk.__env__);
@@ -61,6 +62,21 @@ export const prefetch = async (
 /** Above this a file is only hashed when its state runs: the run should start first. */
 export const hashLimit = 64 * 1024 * 1024;
 
+type Template = { readonly path: string; readonly text: string };
+
+/** Reads each template once, however many states render it. */
+const readOnce = (roots: FileRoots) => {
+  const known = new Map<string, Template | undefined>();
+  return (source: string, saltenv: string): Template | undefined => {
+    const key = `${saltenv}\0${source}`;
+    if (known.has(key)) return known.get(key);
+    const path = roots.find(source, saltenv)?.path;
+    const template = path === undefined ? undefined : { path, text: roots.read(source, saltenv) };
+    known.set(key, template);
+    return template;
+  };
+};
+
 const firstSource = (chunk: LowChunk, roots: FileRoots): string | undefined =>
   [chunk.source]
     .flat()
@@ -72,17 +88,14 @@ const firstSource = (chunk: LowChunk, roots: FileRoots): string | undefined =>
 
 const renderAhead = async (
   request: ReturnType<typeof renderRequest>,
-  source: string,
-  chunk: LowChunk,
-  roots: FileRoots,
+  read: () => Template | undefined,
   render: RenderAhead,
 ): Promise<RenderedFile | undefined> => {
   try {
-    const file = roots.find(source, chunk.__env__);
-    if (!file) return undefined;
-    const text = await render(request, roots.read(source, chunk.__env__), file.path);
-    const bytes = Buffer.from(text, 'utf8');
-    return { sha256: createHash('sha256').update(bytes).digest('hex'), size: bytes.length };
+    const template = read();
+    if (!template) return undefined;
+    const text = await render(request, template.text, template.path);
+    return { sha256: hash('sha256', text), size: Buffer.byteLength(text) };
   } catch {
     // Its state will say what is wrong with it when it runs, if it runs.
     return undefined;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { posix } from 'node:path';
 import { pyStr } from '../../data/python/python-text.ts';
 import type { Ranges } from '../../data/taint.ts';
@@ -46,6 +46,8 @@ type Added = {
 export class RenderRefs {
   readonly #taintOf: (text: string) => Ranges | undefined;
   readonly #entries = new Map<string, Entry>();
+  /** Entries of which no key was computed, with the name of their state: most hosts ask for none. */
+  readonly #unkeyed: (readonly [entry: Entry, state: string])[] = [];
   /** Templates whose source is a folder, with the name of their state. */
   readonly #folders = new Map<Entry, string>();
   /** A state computes arguments on the host, by a slot. */
@@ -61,7 +63,7 @@ export class RenderRefs {
   addChunks(chunks: readonly LowChunk[], pillar: Dict, modules: readonly ModuleMeta[]): void {
     for (const chunk of chunks) {
       const state = plainText(chunk.name);
-      if (JSON.stringify(chunk).includes('"__slot__:')) this.hasSlots = true;
+      this.hasSlots ||= JSON.stringify(chunk).includes('"__slot__:');
       for (const call of callsOf(chunk)) this.addCall(call, modules, state, envOf(chunk));
       if (chunk.state === 'file' && chunk.fun === 'accumulated')
         for (const item of [chunk.text].flat()) this.#accumulated.add(JSON.stringify(item ?? null));
@@ -85,21 +87,22 @@ export class RenderRefs {
         isFromHost: isElsewhere(source),
         isInRoots: !isElsewhere(source),
       };
-      this.#add(entry, state);
+      this.#unkeyed.push([entry, state]);
       if (chunk.state === 'file' && chunk.fun === 'recurse') this.#folders.set(entry, state);
     }
     const texts = [...contentsOf(chunk), ...contentsFromPillar(chunk, pillar)];
     const grains = chunk.contents_grains;
-    this.#add(
+    const isOfGrains = grains !== undefined && grains !== null;
+    if (texts.length === 0 && !isOfGrains) return;
+    this.#unkeyed.push([
       {
         request: { ...base, source: '', chunk: { name: chunk.name } },
         texts: new Set(texts.filter(text => !this.#taintOf(text)).map(textHash)),
-        isFromHost:
-          (grains !== undefined && grains !== null) || texts.some(text => this.#taintOf(text)),
+        isFromHost: isOfGrains || texts.some(text => this.#taintOf(text)),
         isInRoots: false,
       },
       state,
-    );
+    ]);
   }
 
   /** Adds the templates of a call: of the job's own function, or by a state (`module.run`). */
@@ -119,7 +122,10 @@ export class RenderRefs {
       if (typeof source !== 'string' || source === '') continue;
       const request = { source, saltenv: env, template, context: variables, chunk: { source } };
       const isFromHost = isElsewhere(source);
-      this.#add({ request, texts: new Set(), isFromHost, isInRoots: !isFromHost }, state);
+      this.#unkeyed.push([
+        { request, texts: new Set(), isFromHost, isInRoots: !isFromHost },
+        state,
+      ]);
     }
   }
 
@@ -145,6 +151,7 @@ export class RenderRefs {
     { text, accumulator }: Added,
     roots: FileRoots,
   ): { request: PrefetchedRender; trust?: TemplateTrust } | undefined {
+    for (const [unkeyed, state] of this.#unkeyed.splice(0)) this.#add(unkeyed, state);
     const entry = this.#entries.get(key) ?? this.#inFolders(key, roots);
     if (!entry) return undefined;
     const { template, context } = entry.request;
@@ -206,10 +213,9 @@ const mostCollected = 50_000;
 export const sandboxed: readonly string[] = ['jinja', 'liquid'];
 
 const renderKey = (request: PrefetchedRender, state: string): string =>
-  createHash('sha256').update(renderIdentity(request, state)).digest('hex');
+  hash('sha256', renderIdentity(request, state));
 
-const textHash = (text: string): string =>
-  createHash('sha256').update(text.trimEnd()).digest('hex');
+const textHash = (text: string): string => hash('sha256', text.trimEnd());
 
 const chosenEngine = ({ __sls__, __id__ }: LowChunk, template: string): TsaltError =>
   new TsaltError(
