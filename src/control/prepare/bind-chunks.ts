@@ -1,6 +1,6 @@
 import { argumentPlace, statePlace } from '../../compiler/chunks.ts';
 import { nearest } from '../../data/nearest.ts';
-import { invalidKeywords, wrongTypes } from '../../data/signatures/bind.ts';
+import { invalidKeywords, paramsOf, wrongTypes } from '../../data/signatures/bind.ts';
 import { mayBeCalled } from '../../data/signatures/module-names.ts';
 import { excerptAt } from '../../data/values/position.ts';
 import { type SourceLocation, showPlace, TsaltError } from '../../protocol/error.ts';
@@ -162,8 +162,8 @@ const misspelt = (name: string, chunk: LowChunk, modules: readonly ModuleMeta[])
 
 const unknownArguments = (chunk: LowChunk, { signature }: FunctionMeta): string[] => {
   if (signature.anyKeyword) return [];
-  const known = [...signature.positional, ...(signature.keywords ?? [])].map(({ name }) => name);
-  return Object.keys(chunk).filter(key => !internalKeywords.has(key) && !known.includes(key));
+  const params = paramsOf(signature);
+  return Object.keys(chunk).filter(key => !internalKeywords.has(key) && !params.has(key));
 };
 
 type Told = { readonly message: string; readonly isFault: boolean };

@@ -49,7 +49,9 @@ const runBy = (chunk: LowChunk): string[] => {
 };
 
 const conditions = (value: Plain | undefined): string[] =>
-  [value].flat().flatMap(entry => (isPlainDict(entry) ? [plainText(entry.fun)] : []));
+  value === undefined
+    ? []
+    : [value].flat().flatMap(entry => (isPlainDict(entry) ? [plainText(entry.fun)] : []));
 
 const isForControlOnly = (fun: string, modules: readonly ModuleMeta[]): boolean => {
   const right = hostFunction(fun)?.right;

@@ -86,8 +86,8 @@ export class FileRefs {
 
   #collectEntry(key: string, item: Plain, found: Found): void {
     this.#collectText(key, found);
-    if (/saltenv|__env__/.test(key) && typeof item === 'string' && !this.#taintOf(item))
-      found.envs.add(item);
+    const isEnv = key.includes('saltenv') || key.includes('__env__');
+    if (isEnv && typeof item === 'string' && !this.#taintOf(item)) found.envs.add(item);
     this.#collect(item, found);
     const names = key === 'requirements' ? [item].flat().join(' ') : '';
     if (names === '' || this.#taintOf(names)) return;
@@ -98,8 +98,10 @@ export class FileRefs {
   }
 
   #collectText(value: string, { urls, from }: Found): void {
+    const isUrl = value.startsWith('salt://');
+    if (!isUrl && !value.startsWith('__slot__:')) return;
     const ranges = this.#taintOf(value);
-    if (value.startsWith('salt://')) {
+    if (isUrl) {
       if (from === 'data') return;
       if (!ranges || (from === 'source' && choosesOnlyNames(value, ranges))) urls.add(value);
       // `cmd.script` has its arguments behind the source.
@@ -107,8 +109,7 @@ export class FileRefs {
       if (source !== value && !ranges) urls.add(source);
     }
     // A slot calls a function with its arguments in one text.
-    else if (value.startsWith('__slot__:') && !ranges)
-      for (const [url] of value.matchAll(slotUrls)) urls.add(url);
+    else if (!ranges) for (const [url] of value.matchAll(slotUrls)) urls.add(url);
   }
 
   /** Beside a path without a name, as in `cp.cache_file salt://x dev`, any word may be its saltenv. */

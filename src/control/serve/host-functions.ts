@@ -60,6 +60,7 @@ export class HostFunctions {
 
   /** Slots call functions, too, unless a host has sent the slot. */
   #addSlots(chunk: LowChunk): void {
+    if (!JSON.stringify(chunk).includes(slotMark)) return;
     for (const text of textsIn(chunk)) {
       if (!text.startsWith(slotMark) || this.#taintOf(text)) continue;
       const call = parseSlotCall(text.slice(slotMark.length).replace(/^[^:]*:/, ''));

@@ -111,9 +111,27 @@ export const wrongTypes = (
   given: Keywords,
 ): BindProblems['wrong'] => {
   const wrong: { name: string; message: string }[] = [];
-  for (const param of [...signature.positional, ...(signature.keywords ?? [])])
-    if (Object.hasOwn(given, param.name)) accept(param, given[param.name], wrong);
-  return wrong;
+  const params = paramsOf(signature);
+  for (const name of Object.keys(given)) {
+    const param = params.get(name);
+    if (param) accept(param, given[name], wrong);
+  }
+  if (wrong.length < 2) return wrong;
+  const order = [...params.keys()];
+  return wrong.sort((one, other) => order.indexOf(one.name) - order.indexOf(other.name));
+};
+
+const known = new WeakMap<FunctionSignature, ReadonlyMap<string, Param>>();
+
+/** The parameters of a function by name, in their order. */
+export const paramsOf = (signature: FunctionSignature): ReadonlyMap<string, Param> => {
+  const params =
+    known.get(signature) ??
+    new Map(
+      [...signature.positional, ...(signature.keywords ?? [])].map(param => [param.name, param]),
+    );
+  known.set(signature, params);
+  return params;
 };
 
 const isEmpty = (value: unknown): boolean =>
