@@ -10,8 +10,16 @@ export type TaintMarks = {
 
 const marks = stamp<TaintMarks>();
 
+let any = false;
+
+/** Whether any collection has marks. */
+export const hasTaintMarks = (): boolean => any;
+
 /** Notes what a host chose in a collection. */
-export const setTaintMarks = marks.put;
+export const setTaintMarks = (collection: object, note: TaintMarks): void => {
+  any = true;
+  marks.put(collection, note);
+};
 
 /** The host-supplied parts of a collection; `undefined` when there are none. */
 export const taintMarks = (collection: object): TaintMarks | undefined => marks.of(collection);

@@ -1,6 +1,6 @@
 import { excerptOf } from '../../data/excerpt.ts';
 import { choosesOnlyNames, type Ranges } from '../../data/taint.ts';
-import { taintMarks } from '../../data/taint-marks.ts';
+import { hasTaintMarks, taintMarks } from '../../data/taint-marks.ts';
 import { keyPosition, type Trace } from '../../data/values/position.ts';
 import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import type { TsaltError } from '../../protocol/error.ts';
@@ -29,7 +29,7 @@ export type Rendered = {
  */
 export const refuseTaintedChoices = (rendered: Rendered): void => {
   const { data, isTop } = rendered;
-  if (!isDict(data)) return;
+  if (!isDict(data) || !hasTaintMarks()) return;
   if (isTop) {
     refuseIn(data, rendered, 'what the top file assigns');
     return;

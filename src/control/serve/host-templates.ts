@@ -28,6 +28,8 @@ export class HostTemplates {
   readonly #calls: HostCalls;
   readonly #functions: HostFunctions;
   readonly #work: HostWork;
+  /** The options that templates see, by saltenv. */
+  readonly #opts = new Map<string, Dict>();
   /** What the host was told of faults in templates, and what people are shown instead. */
   readonly #faults = new Map<string, string>();
 
@@ -50,7 +52,7 @@ export class HostTemplates {
       ...(trace ? { onReads: trace.reads, isOneOfMany: true } : {}),
       grains: this.#facts.grains,
       pillar,
-      opts: new Map([...this.#facts.templateOpts, ['saltenv', saltenv]]),
+      opts: this.#optsIn(saltenv),
       files: this.#facts.shared.fileRoots,
       call: this.#calls.call,
       onlyLooks: this.#calls.onlyLooks,
@@ -58,6 +60,13 @@ export class HostTemplates {
       taint: this.#facts.taint,
       livesHere: async fun => (await this.#calls.wrapper(fun)) !== undefined,
     };
+  }
+
+  #optsIn(saltenv: string): Dict {
+    const opts =
+      this.#opts.get(saltenv) ?? new Map([...this.#facts.templateOpts, ['saltenv', saltenv]]);
+    if (this.#opts.size < mostEnvs) this.#opts.set(saltenv, opts);
+    return opts;
   }
 
   /** Renders a file for the host while its state runs. */
@@ -223,6 +232,9 @@ export class HostTemplates {
 }
 
 const mostFaults = 1000;
+
+/** A host may name any number of saltenvs. */
+const mostEnvs = 100;
 
 /** Which variables a template can name: texts that hold no such name are not sent them. */
 const namedIn = (text: string) => (name: string) =>

@@ -72,30 +72,32 @@ const joiner = ({ list: [separator = ', '] }: Args): Callable => {
   });
 };
 
-/** The globals of every template, Jinja's and Salt's. */
-export const makeGlobals = (): Names =>
-  new Map(
-    Object.entries({
-      range: new Callable('range', range, 'type'),
-      dict: new Callable('dict', args => dictOf(new Map(), args), 'type'),
-      odict: new Callable('OrderedDict', args => dictOf(new OrderedDict(), args), 'type'),
-      namespace: new Callable('Namespace', args => new Namespace(dictOf(new Map(), args)), 'type'),
-      cycler: new Callable(
-        'Cycler',
-        ({ list }) =>
-          list.length === 0 ? raise('at least one item has to be provided') : new Cycler(list),
-        'type',
-      ),
-      joiner: new Callable('Joiner', joiner, 'type'),
-      lipsum: new Callable('lipsum', lipsum, 'function'),
-      raise: new Callable('raise', ({ list: [reason = ''] }) => raise(textOf(reason)), 'function'),
-      ifelse: new Callable('ifelse', ifElse, 'function'),
-    }),
-  );
-
 /** The value behind the first condition that is true; the last stands alone. */
 const ifElse = ({ list }: Args): Value => {
   for (let at = 0; at + 1 < list.length; at += 2)
     if (isTruthy(list[at] ?? null)) return list[at + 1] ?? null;
   return list.length % 2 === 1 ? (list.at(-1) ?? null) : null;
 };
+
+/** Jinja's and Salt's globals. None of them has a state. */
+const globals: Names = new Map(
+  Object.entries({
+    range: new Callable('range', range, 'type'),
+    dict: new Callable('dict', args => dictOf(new Map(), args), 'type'),
+    odict: new Callable('OrderedDict', args => dictOf(new OrderedDict(), args), 'type'),
+    namespace: new Callable('Namespace', args => new Namespace(dictOf(new Map(), args)), 'type'),
+    cycler: new Callable(
+      'Cycler',
+      ({ list }) =>
+        list.length === 0 ? raise('at least one item has to be provided') : new Cycler(list),
+      'type',
+    ),
+    joiner: new Callable('Joiner', joiner, 'type'),
+    lipsum: new Callable('lipsum', lipsum, 'function'),
+    raise: new Callable('raise', ({ list: [reason = ''] }) => raise(textOf(reason)), 'function'),
+    ifelse: new Callable('ifelse', ifElse, 'function'),
+  }),
+);
+
+/** The globals of one rendering: loading a template adds names to them. */
+export const makeGlobals = (): Names => new Map(globals);

@@ -36,7 +36,8 @@ export const renderJinja = (text: string, stage: Stage): Promise<string> =>
 const renderOwn = async (text: string, stage: Stage): Promise<string> => {
   const { request, variables, recorder } = stage;
   const { context, saltenv, file } = request;
-  const opts = ownCopy(context.opts, recorder) as Dict;
+  // The copy is for the recorder, which has to know of each read.
+  const opts = recorder ? (ownCopy(context.opts, recorder) as Dict) : context.opts;
   const run = new Run({
     limits: jinjaLimitsFrom(opts),
     isStrict: !isTruthy(opts.get('allow_undefined') ?? null),

@@ -16,13 +16,21 @@ const templates = new TextCache<JinjaTemplate>(32_000_000);
  * @throws JinjaFault for wrong syntax.
  */
 export const compileSource = (source: TemplateSource, options: SyntaxOptions): JinjaTemplate => {
+  if (
+    last?.template.source.text === source.text &&
+    last.template.source.file === source.file &&
+    last.options === options
+  )
+    return last.template;
   const key = [source.file, JSON.stringify(options), source.text].join('\0');
-  const known = templates.get(key);
-  if (known) return known;
-  const template = compile(source, options);
+  const template = templates.get(key) ?? compile(source, options);
   templates.set(key, template);
+  last = { template, options };
   return template;
 };
+
+/** States often render one template in a row: it is found without its whole text as a key. */
+let last: { readonly template: JinjaTemplate; readonly options: SyntaxOptions } | undefined;
 
 const compile = (source: TemplateSource, options: SyntaxOptions): JinjaTemplate => {
   const body = parseTemplate(new TokenStream(source, tokenize(source, options)));
