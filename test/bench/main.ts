@@ -1,5 +1,14 @@
-/** `npm run bench [-- NAME…] [--json]`: a table per bench, or one JSON object. */
+/**
+ * `npm run bench [-- NAME…] [--json]`: a table per bench, or one JSON object. `peers` also takes
+ * `--runs=N`, `--only=WORKLOAD,…` and `--programs=NAME,…`.
+ */
 type Result = { readonly table: string; readonly rows: readonly object[] };
+
+const args = process.argv.slice(2);
+
+/** The value of `--NAME=VALUE`. */
+const option = (name: string): string | undefined =>
+  args.find(arg => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
 
 const benches: Readonly<Record<string, () => Promise<Result>>> = {
   files: async () => (await import('./files.ts')).benchFiles(),
@@ -8,9 +17,14 @@ const benches: Readonly<Record<string, () => Promise<Result>>> = {
   modules: async () => (await import('./modules.ts')).benchModules(),
   render: async () => (await import('./render.ts')).benchRender(),
   compile: async () => (await import('./compile.ts')).benchCompile(),
+  peers: async () =>
+    (await import('./peers.ts')).benchPeers({
+      runs: option('runs') === undefined ? undefined : Number(option('runs')),
+      only: option('only')?.split(','),
+      programs: option('programs')?.split(','),
+    }),
 };
 
-const args = process.argv.slice(2);
 const names = args.filter(arg => !arg.startsWith('-'));
 const unknown = names.filter(name => !Object.hasOwn(benches, name));
 if (unknown.length > 0) {
