@@ -1,11 +1,10 @@
 import { fnmatch } from '../data/python/glob.ts';
+import { isInside, parseIpAddress, parseIpNetwork } from '../data/python/ip-address.ts';
 import { pyStr } from '../data/python/python-text.ts';
 import type { Data, Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { getOwn } from '../protocol/plain.ts';
-import type { Network, NetworkAddress } from './address.ts';
-import { inNetwork, parseNetwork, parseNetworkAddress } from './address.ts';
 import type { CompoundExpression, Term } from './compound.ts';
 import { parseCompound, parseTerm } from './compound.ts';
 import type { Nodegroups } from './nodegroup.ts';
@@ -180,7 +179,8 @@ export const complaint = (
   const text = pyStr(expression);
   try {
     if (type === 'pcre') pythonRegExp(text);
-    if (type === 'ipcidr' && !parseIp(text)) return `"${text}" is neither an address nor a network`;
+    if (type === 'ipcidr' && !parseIpNetwork(text))
+      return `"${text}" is neither an address nor a network`;
     if (/^(grain|pillar)/.test(type) && !text.includes(':'))
       return `"${text}" has no value to compare with: write key:value`;
     if (type.endsWith('_pcre')) pythonRegExp(text.slice(text.lastIndexOf(':') + 1));
@@ -318,19 +318,14 @@ const termsOf = (parsed: Parsed): Term[] => {
   return terms;
 };
 
-const parseIp = (text: string): NetworkAddress | Network | undefined =>
-  parseNetworkAddress(text) ?? parseNetwork(text);
-
 const ipMatch = (text: string, grainsOfHost: Dict): boolean => {
-  const wanted = parseIp(text);
-  if (!wanted) return false;
-  const known = grainsOfHost.get(`ipv${wanted.version}`);
+  const network = parseIpNetwork(text);
+  if (!network) return false;
+  const known = grainsOfHost.get(`ipv${network.version}`);
   if (!Array.isArray(known)) return false;
-  const network: Network =
-    'prefix' in wanted ? wanted : { ...wanted, prefix: wanted.version === 4 ? 32 : 128 };
   return known.some(one => {
-    const address = parseNetworkAddress(pyStr(one));
-    return address !== undefined && inNetwork(address, network);
+    const address = parseIpAddress(pyStr(one));
+    return address !== undefined && isInside(address, network);
   });
 };
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { excerptOf } from '../../src/data/excerpt.ts';
 import { dumpYaml } from '../../src/data/formats/yaml-dump.ts';
 import { fnmatch } from '../../src/data/python/glob.ts';
+import { parseIpAddress } from '../../src/data/python/ip-address.ts';
 import { pythonPattern } from '../../src/data/python/python-pattern.ts';
 import { pyRepr } from '../../src/data/python/python-text.ts';
 import { checkType } from '../../src/data/signatures/check-type.ts';
@@ -11,7 +12,6 @@ import { callFilter } from '../../src/render/filters/filter.ts';
 import { saltFilters } from '../../src/render/filters/filters.ts';
 import { urlize } from '../../src/render/jinja/filters/prose.ts';
 import { decryptAll } from '../../src/render/secrets.ts';
-import { parseNetworkAddress } from '../../src/targeting/address.ts';
 import { deserialize, serialize } from '../../src/wrapper/functions/serializers.ts';
 import { loadYamlArgument } from '../../src/yaml/argument.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
@@ -65,7 +65,7 @@ const parsers: ReadonlyMap<string, Work> = new Map<string, Work>([
   ['fnmatch of a name', text => fnmatch(text, '*a*b?c*')],
   ['fnmatch of a pattern', text => fnmatch('aab', text)],
   ['pythonPattern', text => pythonPattern(text)],
-  ['parseAddress', parseNetworkAddress],
+  ['parseAddress', parseIpAddress],
   ['checkType', text => checkType('number', text)],
   ['pyRepr', pyRepr],
   ['harmless', harmless],

@@ -91,6 +91,8 @@ test.each([
   ['10.0.0.0/8', 'ipcidr', false],
   ['2001:db8::/32', 'ipcidr', true],
   ['192.0.2.1/24', 'ipcidr', false],
+  ['192.0.2.0/255.255.255.0', 'ipcidr', true],
+  ['192.0.2.0/0.0.0.255', 'ipcidr', true],
   ['nested', 'nodegroup', true],
   ['names', 'nodegroup', true],
   ['loop', 'nodegroup', false],

@@ -1,6 +1,6 @@
+import { parseIp } from '../../data/python/ip-address.ts';
 import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { bindFilter, filterText, isTrueData, listOf } from './filter.ts';
-import { parseIp } from './ip-address.ts';
 
 /** Calls an execution function for the host. */
 export type CallHost = (fun: string, args: Data[], kwargs?: Dict) => Promise<Data>;

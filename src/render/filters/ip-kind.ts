@@ -5,7 +5,7 @@ import {
   isInside,
   networkSize,
   parseIp,
-} from './ip-address.ts';
+} from '../../data/python/ip-address.ts';
 
 type Networks = () => readonly IpNetwork[];
 

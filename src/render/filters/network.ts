@@ -1,5 +1,3 @@
-import { type Data, Float, isDict } from '../../data/values/value.ts';
-import { type FilterTable, filterText } from './filter.ts';
 import {
   type IpInterface,
   ipNetworkOf,
@@ -9,7 +7,9 @@ import {
   networkSize,
   parseIp,
   widthOf,
-} from './ip-address.ts';
+} from '../../data/python/ip-address.ts';
+import { type Data, Float, isDict } from '../../data/values/value.ts';
+import { type FilterTable, filterText } from './filter.ts';
 import { ipKinds } from './ip-kind.ts';
 
 type Version = 4 | 6;

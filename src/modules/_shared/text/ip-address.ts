@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { ipText, parseIpAddress, widthOf } from '../../../data/python/ip-address.ts';
 import { SaltInvocationError } from '../../api.ts';
 
 /** An address as a number of 32 or 128 bits. */
@@ -6,40 +6,13 @@ export type IpAddress = { readonly bits: 32 | 128; readonly value: bigint };
 
 /** Reads an IPv4 or IPv6 address; undefined when the text is neither. */
 export const parseAddress = (text: string): IpAddress | undefined => {
-  const kind = isIP(text);
-  if (kind === 4)
-    return {
-      bits: 32,
-      value: text.split('.').reduce((sum, part) => (sum << 8n) | BigInt(part), 0n),
-    };
-  if (kind !== 6) return undefined;
-  const plain = text.split('%')[0] ?? '';
-  const dotted = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(plain);
-  const mapped = dotted ? parseAddress(dotted[2] ?? '')?.value : undefined;
-  const hex =
-    mapped === undefined
-      ? plain
-      : `${dotted?.[1] ?? ''}${(mapped >> 16n).toString(16)}:${(mapped & 0xffffn).toString(16)}`;
-  const [head = '', tail] = hex.split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const gap = tail === undefined ? 0 : 8 - left.length - right.length;
-  const groups = [...left, ...Array.from({ length: gap }, () => '0'), ...right];
-  return {
-    bits: 128,
-    value: groups.reduce((sum, group) => (sum << 16n) | BigInt(`0x${group || '0'}`), 0n),
-  };
+  const address = parseIpAddress(text);
+  return address && { bits: widthOf(address.version), value: address.value };
 };
 
 /** Writes an address in its usual form. */
-export const formatAddress = ({ bits, value }: IpAddress): string => {
-  if (bits === 32)
-    return [24n, 16n, 8n, 0n].map(shift => String((value >> shift) & 255n)).join('.');
-  const groups = Array.from({ length: 8 }, (_, at) =>
-    ((value >> BigInt(112 - 16 * at)) & 0xffffn).toString(16),
-  );
-  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
-};
+export const formatAddress = ({ bits, value }: IpAddress): string =>
+  ipText({ version: bits === 32 ? 4 : 6, value });
 
 const parseNetwork = (cidr: string): { start: IpAddress; prefix: number } => {
   const [text = '', mask] = cidr.split('/');

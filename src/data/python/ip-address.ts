@@ -25,6 +25,17 @@ export const parseIp = (text: string): IpInterface | undefined => {
   return prefix === undefined ? undefined : { ...address, prefix };
 };
 
+/** Reads an address without a prefix. Undefined: it is none. */
+export const parseIpAddress = (text: string): IpInterface | undefined =>
+  text.includes('/') ? undefined : parseIp(text);
+
+/** Reads a network as Python's `ip_network`. Undefined: it is none, or has bits of a host. */
+export const parseIpNetwork = (text: string): IpNetwork | undefined => {
+  const address = parseIp(text);
+  const network = address && ipNetworkOf(address);
+  return network?.value === address?.value ? network : undefined;
+};
+
 /** Python takes a number as an address too. */
 export const ipOfNumber = (value: bigint): IpInterface | undefined => {
   if (value < 0n || value >= 1n << 128n) return undefined;
