@@ -1,12 +1,15 @@
 import type { HostResult, RunEvent } from '../protocol/event.ts';
 import { setOwn } from '../protocol/plain.ts';
-import { type PlannedJob, predictionOf } from '../protocol/plan.ts';
+import { isStepTag, type PlannedJob, type Prediction, predictionOf } from '../protocol/plan.ts';
+import type { StateResult } from '../protocol/result.ts';
 import { StateFindings } from './findings.ts';
 import type { Plan, PlannedHost } from './plan.ts';
+import { PlannedSteps } from './steps.ts';
 import { Table } from './table.ts';
 
 /** Characters of one host's predictions. What it predicts must not keep others from being planned. */
 const longest = 16 * 1024 * 1024;
+const tooLong = `its predictions have more than ${longest / 1024 / 1024} million characters`;
 
 /** The parts of a plan that are known before the run. */
 export type PlanHead = Pick<Plan, 'tsalt' | 'created' | 'expires' | 'jid' | 'call'>;
@@ -19,6 +22,7 @@ export class PlanCollector {
   readonly #jobs = new Map<string, Omit<PlannedHost, 'states'>>();
   readonly #hosts: Record<string, PlannedHost> = {};
   readonly #failed = new Map<string, string>();
+  readonly #steps = new PlannedSteps();
   readonly #findings = new StateFindings();
   readonly #files: Record<string, Record<string, string>> = {};
   readonly #folders: Record<string, string[]> = {};
@@ -34,8 +38,11 @@ export class PlanCollector {
 
   emit = (event: RunEvent): void => {
     if (event.type === 'start') for (const id of event.hosts) this.#order.set(id, this.#order.size);
-    else if (event.type === 'plan' && event.job) this.#job(event.host, event.job());
+    else if (event.type === 'plan' && event.job)
+      this.#jobs.set(event.host, this.#job(event.host, event.job()));
     else if (event.type === 'host') this.#host(event.result);
+    else if (event.type === 'step-targets') this.#steps.targets(event);
+    else if (event.type === 'step') this.#inStep(event);
     else if (event.type === 'not-started')
       for (const id of event.hosts) this.#failed.set(id, `not started: ${event.reason}`);
     else this.#findings.follow(event);
@@ -51,6 +58,7 @@ export class PlanCollector {
       chunks: this.#chunks.values,
       states: this.#states.values,
       hosts: Object.fromEntries(this.#sorted(Object.entries(this.#hosts))),
+      ...(this.#steps.isEmpty ? {} : { steps: this.#steps.list() }),
       failed: this.#sorted([...this.#failed]).map(([id, message]) => ({ id, message })),
       findings: this.#findings.list(),
     };
@@ -61,10 +69,9 @@ export class PlanCollector {
     return byHost.sort((a, b) => place(a) - place(b));
   }
 
-  #job(id: string, job: PlannedJob): void {
+  #job(id: string, job: PlannedJob): Omit<PlannedHost, 'states'> {
     const { chunks, saltenv, opts, sources, tainted } = job;
     const places = chunks.map(chunk => this.#chunks.place(chunk));
-    this.#jobs.set(id, { chunks: places, saltenv, opts, sources, tainted });
     this.#artifact = job.artifact;
     if (job.secrets.length > 0) this.secrets.set(id, job.secrets);
     for (const [saltenv, files] of Object.entries(job.files)) {
@@ -73,6 +80,33 @@ export class PlanCollector {
     }
     for (const [saltenv, folders] of Object.entries(job.folders))
       this.#folders[saltenv] = [...new Set([...(this.#folders[saltenv] ?? []), ...folders])];
+    return { chunks: places, saltenv, opts, sources, tainted };
+  }
+
+  /** Follows a host at work on a step of an orchestration. */
+  #inStep({ step, tag, event }: RunEvent & { type: 'step' }): void {
+    if (tag === undefined) return;
+    if (event.type === 'plan' && event.job)
+      this.#steps.job(tag, event.host, this.#job(`${step} on ${event.host}`, event.job()));
+    else if (event.type === 'host') {
+      const { states = {}, failure } = event.result;
+      const predictions = this.#predictions(states);
+      const isWell = failure === undefined && predictions !== undefined;
+      const reason = failure?.message ?? reasonWithoutStates(event.result);
+      this.#steps.ended(tag, event.result.id, {
+        states: predictions ?? [],
+        why: predictions ? reason : tooLong,
+        isWell,
+      });
+    }
+  }
+
+  /** Returns the places of the predictions; undefined where a host sent too long ones. */
+  #predictions(states: Readonly<Record<string, StateResult>>): number[] | undefined {
+    const predictions = Object.entries(states).map(([tag, state]) => prediction(tag, state));
+    let left = longest;
+    for (const one of predictions) left -= JSON.stringify(one).length;
+    return left < 0 ? undefined : predictions.map(one => this.#states.place(one));
   }
 
   #host(result: HostResult): void {
@@ -83,16 +117,9 @@ export class PlanCollector {
       this.#failed.set(id, failure?.message ?? reasonWithoutStates(result));
       return;
     }
-    const predictions = Object.entries(states).map(([tag, state]) => predictionOf(tag, state));
-    let left = longest;
-    for (const prediction of predictions) left -= JSON.stringify(prediction).length;
-    if (left < 0) {
-      const most = longest / 1024 / 1024;
-      this.#failed.set(id, `its predictions have more than ${most} million characters`);
-      return;
-    }
-    const places = predictions.map(prediction => this.#states.place(prediction));
-    setOwn(this.#hosts, id, { ...job, states: places });
+    const predictions = this.#predictions(states);
+    if (predictions === undefined) this.#failed.set(id, tooLong);
+    else setOwn(this.#hosts, id, { ...job, states: predictions });
   }
 
   /** Adds a finding about the project: no host reported it. */
@@ -100,6 +127,12 @@ export class PlanCollector {
     this.#findings.add(message);
   }
 }
+
+/** A step's changes are those of its hosts, which the plan has by itself. */
+const prediction = (tag: string, state: StateResult): Prediction => {
+  const made = predictionOf(tag, state);
+  return isStepTag(tag) ? { ...made, changes: {} } : made;
+};
 
 /** Why a host that answered has no plan: its states do not compile, or there are none. */
 export const reasonWithoutStates = ({ value, states, problems }: HostResult): string => {

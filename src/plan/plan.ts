@@ -1,6 +1,12 @@
 import type { LowChunk } from '../protocol/low.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
-import type { FileHashes, PlannedRun, PlannedTaint, Prediction } from '../protocol/plan.ts';
+import type {
+  FileHashes,
+  PlannedRun,
+  PlannedTaint,
+  Prediction,
+  StepTargets,
+} from '../protocol/plan.ts';
 import type { StateFinding } from './findings.ts';
 
 /** Functions that compile states or run them as given: plans are made of these, and of no others. */
@@ -30,6 +36,14 @@ export type PlannedHost = Pick<PlannedRun, 'saltenv' | 'opts' | 'sources'> & {
   readonly tainted: readonly PlannedTaint[];
 };
 
+/** One step of an orchestration. */
+export type PlannedStep = Pick<StepTargets, 'tag' | 'id' | 'hosts' | 'why'> & {
+  /** The hosts whose states are compiled. */
+  readonly bound: { readonly [id: string]: PlannedHost };
+  /** The hosts whose states are compiled when the step runs, and why. */
+  readonly later: readonly { readonly id: string; readonly message: string }[];
+};
+
 /** Compiled chunks and predictions for each host. */
 export type Plan = {
   /** The version of tsalt-ssh. */
@@ -48,6 +62,8 @@ export type Plan = {
   /** Predictions of all hosts, each once. */
   readonly states: readonly Prediction[];
   readonly hosts: { readonly [id: string]: PlannedHost };
+  /** The steps of an orchestration, in their order; its own states are those of its host. */
+  readonly steps?: readonly PlannedStep[];
   /** Hosts without a plan, and why. */
   readonly failed: readonly { readonly id: string; readonly message: string }[];
   /** Warnings about states, and the hosts that they are about. */
@@ -57,6 +73,11 @@ export type Plan = {
 /** The predictions of a host, in the order in which its states run. */
 export const predictionsOf = (plan: Plan, host: PlannedHost): Prediction[] =>
   host.states.flatMap(at => plan.states[at] ?? []);
+
+/** The hosts of all steps of an orchestration, each once. */
+export const stepHosts = ({ steps = [] }: Plan): string[] => [
+  ...new Set(steps.flatMap(({ hosts }) => hosts)),
+];
 
 /** Whether a state would change something, or would fail. */
 export const isNotable = ({ result, changes }: Prediction): boolean =>

@@ -8,6 +8,7 @@ import {
   type PlannedCall,
   type PlannedHost,
   planFunctions,
+  type PlannedStep,
   planVersion,
 } from './plan.ts';
 import {
@@ -69,6 +70,19 @@ const host = checkObject<PlannedHost>({
   tainted: checkList(checkObject<PlannedTaint>({ text: checkText, ranges: checkList(range) })),
 });
 
+const unplanned = checkList(
+  checkObject<Plan['failed'][number]>({ id: checkText, message: checkText }),
+);
+
+const step = checkObject<PlannedStep>({
+  tag: checkText,
+  id: checkText,
+  hosts: checkList(checkText),
+  bound: checkRecord(host),
+  later: unplanned,
+  why: checkOptional(checkText) as Check<string>,
+});
+
 const planShape = checkObject<Plan>({
   tsalt: checkText,
   artifact: checkHash,
@@ -87,7 +101,8 @@ const planShape = checkObject<Plan>({
   chunks: checkList(chunk),
   states: checkList(prediction),
   hosts: checkRecord(host),
-  failed: checkList(checkObject<Plan['failed'][number]>({ id: checkText, message: checkText })),
+  steps: checkOptional(checkList(step)) as Check<PlannedStep[]>,
+  failed: unplanned,
   findings: checkList(
     checkObject<Plan['findings'][number]>({ message: checkText, hosts: checkList(checkText) }),
   ),
@@ -105,14 +120,22 @@ export const parsePlan = (content: string): Plan => {
   const whole = outer.exact === true ? parsed(content, parseExact) : outer;
   const plan = planShape((whole as { plan?: unknown }).plan, 'plan');
   // Other functions run on the control node, with arguments that whoever made the file chose.
-  if (!planFunctions.has(plan.call.fun)) throw malformed('plan.call.fun', 'a function of states');
-  for (const [id, { chunks, states }] of Object.entries(plan.hosts)) {
-    if (chunks.some(at => at >= plan.chunks.length))
-      throw malformed(`plan.hosts.${id}.chunks`, 'a list of places in plan.chunks');
-    if (states.some(at => at >= plan.states.length))
-      throw malformed(`plan.hosts.${id}.states`, 'a list of places in plan.states');
-  }
+  const isOrchestration = plan.steps !== undefined && /^state\.orch(?:estrate)?$/.test(plan.call.fun);
+  if (!isOrchestration && !planFunctions.has(plan.call.fun))
+    throw malformed('plan.call.fun', 'a function of states');
+  checkPlaces(plan, 'plan.hosts', plan.hosts);
+  for (const [at, { bound }] of (plan.steps ?? []).entries())
+    checkPlaces(plan, `plan.steps[${at}].bound`, bound);
   return plan;
+};
+
+const checkPlaces = (plan: Plan, path: string, hosts: Plan['hosts']): void => {
+  for (const [id, { chunks, states }] of Object.entries(hosts)) {
+    if (chunks.some(at => at >= plan.chunks.length))
+      throw malformed(`${path}.${id}.chunks`, 'a list of places in plan.chunks');
+    if (states.some(at => at >= plan.states.length))
+      throw malformed(`${path}.${id}.states`, 'a list of places in plan.states');
+  }
 };
 
 const parsed = (content: string, parse: (text: string) => unknown): unknown => {

@@ -8,7 +8,8 @@ import { setOwn } from '../protocol/plain.ts';
 import type { StateResults } from '../protocol/result.ts';
 import { changeGroups, unchangedHosts } from './groups.ts';
 import { type Plan, type PlannedHost, predictionsOf } from './plan.ts';
-import { callText, findingItems, planText, shownTime, summaryLine } from './show.ts';
+import { callText, findingItems, shownTime, summaryLine } from './show.ts';
+import { stepSummaries, wholePlanText } from './show-steps.ts';
 
 /** The formats of a plan. */
 export const planFormats = ['text', 'json', 'markdown', 'html'] as const;
@@ -25,7 +26,7 @@ type Shown = {
 /** Writes a plan in a format. */
 export const showPlan = async (plan: Plan, format: PlanFormat, shown: Shown): Promise<void> => {
   const { write } = shown;
-  if (format === 'text') write(planText(plan));
+  if (format === 'text') write(wholePlanText(plan));
   else if (format === 'json') write(`${JSON.stringify(planSummary(plan), null, 2)}\n`);
   else if (format === 'markdown') write((await import('./show-markdown.ts')).planMarkdown(plan));
   else await writeHtml(plan, shown);
@@ -47,6 +48,7 @@ const planSummary = (plan: Plan): object => {
     hosts: Object.keys(plan.hosts),
     groups,
     unchanged: unchangedHosts(plan),
+    ...(plan.steps ? { steps: stepSummaries(plan, plan.steps) } : {}),
     failed,
     findings,
   };
@@ -65,6 +67,9 @@ const writeHtml = async (plan: Plan, { options, write, apply }: Shown): Promise<
   const { fun } = plan.call;
   output.emit({ type: 'start', hosts: Object.keys(plan.hosts), fun });
   for (const [id, host] of Object.entries(plan.hosts)) emitHost(output, plan, id, host);
+  for (const { id: step, bound } of plan.steps ?? [])
+    for (const [id, host] of Object.entries(bound))
+      emitHost(output, plan, `${id} (${step})`, host);
   for (const { id, message } of plan.failed)
     output.emit({
       type: 'host',

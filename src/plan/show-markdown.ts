@@ -2,6 +2,7 @@ import { codeFence, inlineMarkdown } from '../output/markdown-text.ts';
 import { type ChangeGroup, changeGroups, changeText } from './groups.ts';
 import type { Plan } from './plan.ts';
 import { callText, namesOf, summaryLine, titleOf } from './show.ts';
+import { shownSteps, stepsSummary } from './show-steps.ts';
 
 /** The plan for the page of a change request. */
 export const planMarkdown = (plan: Plan): string =>
@@ -10,8 +11,8 @@ export const planMarkdown = (plan: Plan): string =>
     '',
     `${inlineMarkdown(callText(plan))}`,
     '',
-    `${inlineMarkdown(summaryLine(plan))} It expires ${inlineMarkdown(plan.expires)}.`,
-    ...changeGroups(plan).flatMap(groupBlocks),
+    `${inlineMarkdown(plan.steps ? stepsSummary(plan, plan.steps) : summaryLine(plan))} It expires ${inlineMarkdown(plan.expires)}.`,
+    ...(plan.steps ? stepBlocks(plan) : changeGroups(plan).flatMap(groupBlocks)),
     ...(plan.failed.length === 0
       ? []
       : [
@@ -25,6 +26,16 @@ export const planMarkdown = (plan: Plan): string =>
     ...findingBlocks(plan),
     '',
   ].join('\n');
+
+/** The steps of an orchestration, with the changes on their hosts. */
+const stepBlocks = (plan: Plan): string[] =>
+  shownSteps(plan).flatMap(({ title, notes, groups }) => [
+    '',
+    `# ${inlineMarkdown(title)}`,
+    '',
+    ...notes.map(note => `- ${inlineMarkdown(note)}`),
+    ...groups.flatMap(groupBlocks),
+  ]);
 
 /** Lists findings with their hosts. */
 export const findingBlocks = ({ findings }: Pick<Plan, 'findings'>): string[] =>

@@ -15,18 +15,20 @@ import type { Plan } from './plan.ts';
 const mostNamed = 20;
 
 /** The plan for a terminal: each change once, with the hosts that it is for. */
-export const planText = (plan: Plan): string => {
-  const groups = changeGroups(plan);
-  return [
+export const planText = (
+  plan: Plan,
+  summary = summaryLine(plan),
+  changes: readonly string[] = changeGroups(plan).flatMap(groupLines),
+): string =>
+  [
     `Plan ${plan.jid}: ${callText(plan)}`,
     `Made ${shownTime(plan.created)}, expires ${shownTime(plan.expires)}, by tsalt-ssh ${oneLine(plan.tsalt)}.`,
-    summaryLine(plan),
-    ...groups.flatMap(groupLines),
+    summary,
+    ...changes,
     ...failedLines(plan),
     ...findingLines(plan),
     '',
   ].join('\n');
-};
 
 /** Counts the hosts of a plan. */
 export const summaryLine = (plan: Plan): string => {
@@ -61,7 +63,8 @@ export const namesOf = (hosts: readonly string[]): string => {
   return `${sorted.slice(0, mostNamed).join(', ')}${rest > 0 ? ` … and ${rest} more` : ''}`;
 };
 
-const groupLines = ({ hosts, changes }: ChangeGroup): string[] => [
+/** The changes of a group of hosts. */
+export const groupLines = ({ hosts, changes }: ChangeGroup): string[] => [
   '',
   groupTitle(hosts),
   ...changes.flatMap(change => changeLines(change)),

@@ -1,7 +1,7 @@
 import type { ErrorKind, SourceLocation } from './error.ts';
 import type { LogLevel, ModuleEvent, OutputPiece, StateFinished, StateStarted } from './job.ts';
 import type { Plain } from './plain.ts';
-import type { PlannedJob } from './plan.ts';
+import type { PlannedJob, StepTargets } from './plan.ts';
 import type { StateResults } from './result.ts';
 
 /** The reason why a host returned no result. */
@@ -81,7 +81,15 @@ export type RunEvent =
   /** A module has sent an event (`event.send`). */
   | ({ readonly type: 'event'; readonly host: string } & ModuleEvent)
   /** An event of a host that works on a step of an orchestration. */
-  | { readonly type: 'step'; readonly step: string; readonly event: RunEvent }
+  | {
+      readonly type: 'step';
+      readonly step: string;
+      /** The tag of the step's state; absent while steps are checked, and inside of nested orchestrations. */
+      readonly tag?: string;
+      readonly event: RunEvent;
+    }
+  /** The hosts of a step, where the run makes a plan. */
+  | ({ readonly type: 'step-targets' } & StepTargets)
   | { readonly type: 'host'; readonly result: HostResult }
   /** Hosts that the run left out: too many had failed, or a batch was not followed by the next. */
   | { readonly type: 'not-started'; readonly hosts: readonly string[]; readonly reason: string }

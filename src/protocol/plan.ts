@@ -63,14 +63,43 @@ export const predictionOf = (
 };
 
 /** A host's run of a plan with the predictions that must still hold. */
-export type BoundRun = PlannedRun & { readonly predicted: readonly Prediction[] };
+export type BoundRun = PlannedRun & {
+  readonly predicted: readonly Prediction[];
+  /** The predictions were compared already: the run does not predict again. */
+  readonly isCompared?: boolean;
+};
 
 /** The plan that a request applies. */
 export type AppliedPlan = {
   /** SHA-256 of the artifact that made the predictions. */
   readonly artifact: string;
   readonly runOf: (host: string) => BoundRun | undefined;
+  /** Finds the step of an orchestration; undefined where it is compiled when it runs. */
+  readonly stepOf?: (tag: string) => AppliedStep | undefined;
+};
+
+/** A step of an orchestration that a plan binds. */
+export type AppliedStep = {
+  /** The hosts of the step. */
+  readonly hosts: readonly string[];
+  /** The run of a host; undefined where its states are compiled when the step runs. */
+  readonly runOf: (host: string) => BoundRun | undefined;
+};
+
+/** The hosts of a step, and what of it cannot be compiled before the step runs. */
+export type StepTargets = {
+  readonly tag: string;
+  readonly id: string;
+  /** The hosts, as far as they are known before the run. */
+  readonly hosts: readonly string[];
+  /** Why states of hosts are compiled when the step runs, by host. */
+  readonly later: { readonly [host: string]: string };
+  /** Why the whole step is compiled when it runs. */
+  readonly why?: string;
 };
 
 /** The option of a run in test mode whose predictions belong to a plan: states predict everything. */
 export const planOption = '__plan__';
+
+/** Whether a state is a step of an orchestration, by its tag. */
+export const isStepTag = (tag: string): boolean => tag.startsWith('salt_|-');

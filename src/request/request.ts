@@ -197,6 +197,8 @@ const selectable: ReadonlySet<string> = new Set([
   'state.template',
   'state.template_str',
   'state.top',
+  'state.orchestrate',
+  'state.orch',
 ]);
 
 /** What would leave nothing of the guard on the host cannot go with it. */

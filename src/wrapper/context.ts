@@ -96,8 +96,16 @@ export type OrchestrationView = {
   readonly conducts?: {
     /** Checks all steps before the first one; returns what is wrong with them. */
     readonly prepare: (chunks: readonly LowChunk[], isTest: boolean) => Promise<readonly string[]>;
-    /** The results of steps that do not run again. */
-    readonly finished: (chunks: readonly LowChunk[]) => StateResults;
+    /** Does work in which all steps are predicted, to be compared with the plan that is applied. */
+    readonly rehearse: <T>(work: () => Promise<T>) => Promise<T>;
+    /** @throws TsaltError `plan-drift` where hosts differ from the plan */
+    readonly refuseDrift: () => void;
+    /**
+     * The results of steps that do not run again.
+     *
+     * @param all the steps of the orchestration, where a part of them runs
+     */
+    readonly finished: (chunks: readonly LowChunk[], all?: readonly LowChunk[]) => StateResults;
   };
 };
 

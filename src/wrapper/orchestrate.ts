@@ -1,8 +1,11 @@
 import { lowChunks } from '../compiler/chunks.ts';
+import { problem } from '../compiler/problem.ts';
+import type { Dict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
+import type { OrchestrationView } from './context.ts';
 import type { WrapperCall } from './define.ts';
 import type { Outcome } from './outcome.ts';
-import { runSettings, withView } from './run-low.ts';
+import { runSettings, selectedPart, withView } from './run-low.ts';
 import { compileErrors, required } from './state-call.ts';
 import { compileMods } from './state-run.ts';
 
@@ -13,26 +16,43 @@ import { compileMods } from './state-run.ts';
  */
 export const orchestrate = async (call: WrapperCall): Promise<Outcome> => {
   const mods = required(call, 'mods', 'state.orchestrate');
-  const conducts = call.ctx.orchestration?.conducts;
-  if (!conducts)
-    throw new TsaltError(
-      'orchestrate-place',
-      'An orchestration runs on the control node, not on a host.',
-      { hint: `For example: tsalt-ssh --orch ${String(mods)}` },
-    );
+  const conducts = conducting(call);
   return withView(call, async view => {
     const { chunks, errors } = await compileMods(view, mods);
     if (errors.length > 0) return compileErrors(errors);
     if (chunks.length === 0) return { states: {}, retcode: 2 };
-    const low = lowChunks(chunks);
+    const all = lowChunks(chunks);
+    const selected = selectedPart(view, all);
+    if (selected?.fault !== undefined) return compileErrors([problem(selected.fault, undefined)]);
+    const low = selected?.chunks ?? all;
     const faults = await conducts.prepare(low, view.test);
     if (faults.length > 0) return { errors: faults, retcode: 1 };
     const settings = runSettings(view);
-    return call.ctx.run(low, {
+    const { states, retcode } = await call.ctx.run(low, {
       ...settings,
-      opts: new Map([...(settings.opts ?? []), ['orchestrates', true]]),
+      opts: withSteps(settings.opts),
       concurrent: true,
-      finished: conducts.finished(low),
+      finished: conducts.finished(low, all),
     });
+    return { states, retcode, ...(selected ? { leftOut: selected.leftOut } : {}) };
   });
+};
+
+/** Adds the option that lets states of `salt` run steps. */
+export const withSteps = (opts: Dict | undefined): Dict =>
+  new Map([...(opts ?? []), ['orchestrates', true]]);
+
+/**
+ * Returns what carries out the steps of the orchestration that a call is.
+ *
+ * @throws TsaltError `orchestrate-place` on a host
+ */
+export const conducting = (call: WrapperCall): NonNullable<OrchestrationView['conducts']> => {
+  const conducts = call.ctx.orchestration?.conducts;
+  if (conducts) return conducts;
+  throw new TsaltError(
+    'orchestrate-place',
+    'An orchestration runs on the control node, not on a host.',
+    { hint: `For example: tsalt-ssh --orch ${String(call.get('mods') ?? 'SLS')}` },
+  );
 };

@@ -2,7 +2,7 @@ import { lowChunks } from '../compiler/chunks.ts';
 import type { Compiled } from '../compiler/compile.ts';
 import { allHandled } from '../compiler/handled.ts';
 import { type Problem, problem } from '../compiler/problem.ts';
-import { selectStates } from '../compiler/select-states.ts';
+import { type SelectedStates, selectStates } from '../compiler/select-states.ts';
 import type { Data, Dict } from '../data/values/value.ts';
 import { toPlainDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
@@ -63,8 +63,7 @@ export const runLow = async (
 ): Promise<Outcome> => {
   if (errors.length > 0) return compileErrors(errors);
   if (chunks.length === 0) return { states: {}, retcode: 2 };
-  const { selection } = view.ctx;
-  const selected = selection && selectStates(chunks, selection);
+  const selected = selectedPart(view, chunks);
   if (selected?.fault !== undefined) return compileErrors([problem(selected.fault, undefined)]);
   const wanted = selected?.chunks ?? chunks;
   const { states, retcode } = await runLowChunks(view, wanted);
@@ -74,6 +73,12 @@ export const runLow = async (
     retcode: retcode === 2 && allHandled(wanted, states) ? 0 : retcode,
   };
 };
+
+/** The states that `--only` and its like choose; undefined without such an option. */
+export const selectedPart = (
+  { ctx: { selection } }: StateCallView,
+  chunks: readonly LowChunk[],
+): SelectedStates | undefined => selection && selectStates(chunks, selection);
 
 export const asLow = (chunk: Dict): LowChunk => toPlainDict(chunk) as LowChunk;
 

@@ -104,8 +104,8 @@ test('what cannot be repeated says what to do', async () => {
   expect(applied.code).toBe(64);
   expect(applied.stderr).toMatch(/applied a plan\.\n.*tsalt-ssh apply FILE/);
   await project.run('--orch', 'orch');
-  const orchestrated = await project.run('--rerun', 'failed');
-  expect(orchestrated.stderr).toMatch(/was an orchestration\.\n.*--resume \d{20}/);
+  const orchestrated = await project.run('*', 'test.ping', '--rerun', 'failed,changed');
+  expect(orchestrated.stderr).toMatch(/was an orchestration\.\n.*runs its unfinished steps/);
   for (const [words, said] of [
     [['--rerun', 'faild'], "Did you mean 'failed'?"],
     [['--rerun', 'failed@123'], "There is no record of a run '123'."],

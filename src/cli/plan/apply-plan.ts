@@ -5,11 +5,11 @@ import { checkPlannedFiles } from '../../control/prepare/planned-job.ts';
 import { toData, toDict } from '../../data/values/value.ts';
 import { FileRoots } from '../../fileserver/file-roots.ts';
 import { readPlan } from '../../plan/file.ts';
-import { type Plan, predictionsOf } from '../../plan/plan.ts';
+import { type Plan, type PlannedHost, predictionsOf, stepHosts } from '../../plan/plan.ts';
 import { namesOf } from '../../plan/show.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { getOwn } from '../../protocol/plain.ts';
-import type { BoundRun } from '../../protocol/plan.ts';
+import type { AppliedStep, BoundRun } from '../../protocol/plan.ts';
 import type { Given } from '../../request/given.ts';
 import { requestOf } from '../../request/request.ts';
 import type { Invocation } from '../../request/rosters.ts';
@@ -68,7 +68,7 @@ const outdated = (code: string, message: string): TsaltError =>
 
 /** The options of an `apply`, with the hosts of the plan as the target. */
 const givenFor = (plan: Plan, given: Given): Given => {
-  const without = new Set([...targeting, 'ask', 'plan-out', 'local']);
+  const without = new Set([...targeting, 'ask', 'plan-out', 'local', 'orch']);
   const kept = Object.entries(given.options).filter(([name]) => !without.has(name));
   const { adHoc, target, fun } = plan.call;
   return {
@@ -85,6 +85,10 @@ const requestFor = async (plan: Plan, invocation: Invocation): Promise<Request> 
     throw new TsaltError('usage-value', '--expect-no-changes is for runs, not for apply.', {
       hint: 'apply --dry-run compares hosts with the plan and changes nothing.',
     });
+  if (given.options.resume !== undefined)
+    throw new TsaltError('usage-resume', '--resume is for orchestrations, not for their plans.', {
+      hint: `The steps that a plan did not finish: tsalt-ssh --orch SLS --resume ${String(given.options.resume)}`,
+    });
   const request = await requestOf(invocation, {
     target: given.words[0] ?? '',
     fun,
@@ -92,7 +96,7 @@ const requestFor = async (plan: Plan, invocation: Invocation): Promise<Request> 
     kwargs: toDict(given.options['dry-run'] === true ? { ...kwargs, test: true } : kwargs),
   });
   const known = new Set(request.hosts.map(({ id }) => id));
-  const missing = Object.keys(plan.hosts).filter(id => !known.has(id));
+  const missing = [...Object.keys(plan.hosts), ...stepHosts(plan)].filter(id => !known.has(id));
   if (missing.length > 0)
     throw outdated('plan-hosts', `The roster has no ${namesOf(missing)}, which the plan is for.`);
   await checkPlannedFiles(plan, new FileRoots(config.file_roots, config));
@@ -102,12 +106,26 @@ const requestFor = async (plan: Plan, invocation: Invocation): Promise<Request> 
       ...request.options,
       drift: given.options.drift === 'continue' ? 'continue' : 'stop',
     },
-    planned: { artifact: plan.artifact, runOf: id => boundRun(plan, id) },
+    planned: {
+      artifact: plan.artifact,
+      runOf: id => boundRun(plan, plan.hosts, id),
+      stepOf: tag => appliedStep(plan, tag),
+    },
   };
 };
 
-const boundRun = (plan: Plan, id: string): BoundRun | undefined => {
-  const host = getOwn(plan.hosts, id);
+/** A step with values of earlier steps is resolved and compiled when it runs. */
+const appliedStep = (plan: Plan, tag: string): AppliedStep | undefined => {
+  const step = plan.steps?.find(one => one.tag === tag && one.why === undefined);
+  return step && { hosts: step.hosts, runOf: id => boundRun(plan, step.bound, id) };
+};
+
+const boundRun = (
+  plan: Plan,
+  hosts: Readonly<Record<string, PlannedHost>>,
+  id: string,
+): BoundRun | undefined => {
+  const host = getOwn(hosts, id);
   if (host === undefined) return undefined;
   const { saltenv, opts, sources, tainted } = host;
   return {

@@ -1,6 +1,6 @@
 import { KeptRuntimes } from '../../control/host/kept-runtimes.ts';
 import { unchangedHosts } from '../../plan/groups.ts';
-import { planText } from '../../plan/show.ts';
+import { wholePlanText } from '../../plan/show-steps.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Opened } from '../commands.ts';
 import { exitCode, gravest } from '../exit-code.ts';
@@ -31,7 +31,7 @@ export const askAndApply = async (opened: Opened): Promise<number> => {
     if (!plan) return first;
     const total = Object.keys(plan.hosts).length;
     if (total === 0) return first;
-    print(planText(plan));
+    print(wholePlanText(plan));
     if (unchangedHosts(plan).length === total) return first;
     const isYes = given.options.yes === true || (await confirm?.('Change this?')) === true;
     if (!isYes) {

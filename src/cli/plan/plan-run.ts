@@ -32,11 +32,11 @@ export type PlanRun = {
 export const planRun = async (given: Given): Promise<PlanRun> => {
   const { options } = given;
   const fun = (options.local === true ? given.words[0] : given.words[1]) ?? '';
-  if (isOrchestrated(given))
-    throw new TsaltError('usage-value', 'Plans do not hold orchestrations.', {
-      hint: 'test=True predicts what the steps would change.',
+  if (options.resume !== undefined)
+    throw new TsaltError('usage-resume', 'No plan can be made of the rest of an orchestration.', {
+      hint: 'Leave --resume out: steps find their work done, and the plan has what is left.',
     });
-  if (!planFunctions.has(fun))
+  if (!isOrchestrated(given) && !planFunctions.has(fun))
     throw new TsaltError('usage-value', `No plan can be made of ${fun}: it runs no states.`, {
       hint: `Plans are made of ${[...planFunctions].join(', ')}.`,
     });
@@ -93,8 +93,9 @@ const writeOut = async (
   if (secrets.length > 0 && recipients.length === 0) throw unencrypted(given, secrets);
   await writePlan(file, plan, recipients);
   const without = plan.failed.length === 0 ? '' : ` ${plan.failed.length} have none.`;
-  const count = Object.keys(plan.hosts).length;
-  return `The plan of ${count === 1 ? '1 host' : `${count} hosts`} is in ${file}.${without} Show it: tsalt-ssh show ${file}. Apply it: tsalt-ssh apply ${file}\n`;
+  const count = (plan.steps ?? Object.keys(plan.hosts)).length;
+  const unit = plan.steps ? 'step' : 'host';
+  return `The plan of ${count === 1 ? `1 ${unit}` : `${count} ${unit}s`} is in ${file}.${without} Show it: tsalt-ssh show ${file}. Apply it: tsalt-ssh apply ${file}\n`;
 };
 
 const unencrypted = (given: Given, secrets: readonly string[]): TsaltError => {
@@ -113,7 +114,8 @@ const hasSecrets = (request: Request | undefined): boolean =>
 
 /** Returns the parts of the call that `apply` needs. */
 const callIn = ({ options, words }: Given, request: Request): PlannedCall => {
-  const typed = options.local === true ? '@local' : (words[0] ?? '');
+  const isOrch = options.orch !== undefined;
+  const typed = isOrch ? '@control' : options.local === true ? '@local' : (words[0] ?? '');
   const { test: _, localconfig: __, ...kwargs } = toPlainDict(request.kwargs);
   const isBesideRoster = request.targetType === 'list' && options.list !== true;
   return {

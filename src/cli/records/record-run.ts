@@ -1,5 +1,5 @@
 import type { Request } from '../../config/request.ts';
-import { isOrchestration } from '../../control/fleet/orchestration.ts';
+import { isOrchestration } from '../../control/fleet/orchestration-request.ts';
 import { type HostOutcome, hostOutcome } from '../../output/host-outcome.ts';
 import type { RunEvent } from '../../protocol/event.ts';
 import { isUnwritable } from '../../trust/spare-cache.ts';

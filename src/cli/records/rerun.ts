@@ -1,3 +1,4 @@
+import { canResume } from '../../control/fleet/orchestration-record.ts';
 import { nearest } from '../../data/nearest.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Given } from '../../request/given.ts';
@@ -21,10 +22,6 @@ export const rerunGiven = ({ given, config }: Opened): Given => {
     throw new TsaltError('usage-rerun', `The run ${record.jid} applied a plan.`, {
       hint: 'A plan binds each host once. Make a new plan, or apply this one again: tsalt-ssh apply FILE',
     });
-  if (record.kind === 'orchestration')
-    throw new TsaltError('usage-rerun', `The run ${record.jid} was an orchestration.`, {
-      hint: `--resume ${record.jid} runs the steps that did not finish.`,
-    });
   const ids = Object.entries(record.hosts).flatMap(([id, outcome]) =>
     (wanted as readonly string[]).includes(outcome) ? [id] : [],
   );
@@ -35,6 +32,10 @@ export const rerunGiven = ({ given, config }: Opened): Given => {
       { hint: `tsalt-ssh runs show ${record.jid} lists its hosts.` },
     );
   const { rerun: _, ...options } = given.options;
+  if (record.kind === 'orchestration' && given.words.length > 0)
+    throw new TsaltError('usage-rerun', `The run ${record.jid} was an orchestration.`, {
+      hint: `It ran on this machine. Without a call, --rerun ${String(given.options.rerun)} runs its unfinished steps.`,
+    });
   if (given.words.length > 0) return onHosts({ ...given, options }, ids);
   if (!record.call)
     throw new TsaltError(
@@ -43,9 +44,19 @@ export const rerunGiven = ({ given, config }: Opened): Given => {
       { hint: `Give the call again: ${record.command} --rerun ${String(given.options.rerun)}` },
     );
   // The new run has its own job id; whether it goes on without the terminal is decided by its own options.
-  const { jid: __, detach: ___, ...recorded } = record.call.options as Given['options'];
-  return onHosts({ ...given, options: { ...recorded, ...options }, words: record.call.words }, ids);
+  const {
+    jid: __,
+    detach: ___,
+    resume: ____,
+    ...recorded
+  } = record.call.options as Given['options'];
+  const again = { ...given, options: { ...recorded, ...options }, words: record.call.words };
+  return record.kind === 'orchestration' ? rest(again, record.jid, config) : onHosts(again, ids);
 };
+
+/** The steps of an orchestration that did not finish; all of them where none did. */
+const rest = (given: Given, jid: string, { cachedir }: Opened['config']): Given =>
+  canResume(cachedir, jid) ? { ...given, options: { ...given.options, resume: jid } } : given;
 
 const classOf = (name: string): (typeof classes)[number] => {
   const found = classes.find(one => one === name);

@@ -17,7 +17,7 @@ export type RunRecord = {
   readonly command: string;
   /** Options and words for a rerun; absent where a word may be a secret. */
   readonly call?: { readonly options: object; readonly words: readonly string[] };
-  /** The run applied a plan, or was an orchestration: neither is repeated by its command line. */
+  /** A run that applied a plan is not repeated; of an orchestration the unfinished steps are. */
   readonly kind: 'call' | 'plan' | 'orchestration';
   /** Whether nothing was changed. */
   readonly isTest: boolean;

@@ -105,8 +105,12 @@ export type Conductor = StepResults & {
    * @returns what is wrong, a text per fault
    */
   readonly prepare: (chunks: readonly LowChunk[], isTest: boolean) => Promise<readonly string[]>;
+  /** Does work in which all steps are predicted, to be compared with the plan that is applied. */
+  readonly rehearse: <T>(work: () => Promise<T>) => Promise<T>;
+  /** @throws TsaltError `plan-drift` where hosts differ from the plan */
+  readonly refuseDrift: () => void;
   /** The results of steps that the orchestration to resume has finished. */
-  readonly finished: (chunks: readonly LowChunk[]) => StateResults;
+  readonly finished: (chunks: readonly LowChunk[], all?: readonly LowChunk[]) => StateResults;
 };
 
 export type TaintOf = (text: string) => Ranges | undefined;

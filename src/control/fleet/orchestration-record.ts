@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   closeSync,
+  existsSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -22,8 +23,8 @@ export type OrchestrationRecord = {
   readonly returns: ReadonlyMap<string, StepReturns>;
   /** The results of those among the chunks that have finished and are the same chunks. */
   readonly finished: (chunks: readonly LowChunk[]) => StateResults;
-  /** As `finished`; what ends from now on is recorded. */
-  readonly begin: (chunks: readonly LowChunk[]) => StateResults;
+  /** As `finished`; what ends from now on is recorded. `all` are those of which `chunks` are a part. */
+  readonly begin: (chunks: readonly LowChunk[], all: readonly LowChunk[]) => StateResults;
   /** A state has ended. */
   readonly ended: (tag: string, result: StateResult, returns: StepReturns | undefined) => void;
   /** The orchestration has ended. @returns whether it can be resumed */
@@ -73,11 +74,11 @@ export const openRecord = (
       ),
     ),
     finished,
-    begin: chunks => {
-      const kept = finished(chunks);
+    begin: (chunks, all) => {
+      const kept = finished(all);
       for (const tag of entries.keys()) if (!Object.hasOwn(kept, tag)) entries.delete(tag);
-      hashes = new Map(chunks.map(chunk => [lowTag(chunk), hashOf(chunk)]));
-      return kept;
+      hashes = new Map(all.map(chunk => [lowTag(chunk), hashOf(chunk)]));
+      return finished(chunks);
     },
     ended: (tag, result, returns) => {
       const chunk = hashes.get(tag);
@@ -97,6 +98,10 @@ export const openRecord = (
     },
   };
 };
+
+/** Whether an orchestration left a record of finished steps. */
+export const canResume = (cachedir: string, jid: string): boolean =>
+  isJid.test(jid) && existsSync(join(cachedir, 'orchestrations', `${jid}.json`));
 
 /** A record that is never written: in test mode nothing finishes. */
 export const noRecord: OrchestrationRecord = {

@@ -27,7 +27,8 @@ export const plannedStep = (chunk: LowChunk, isTest: boolean): OrchestrationStep
   if (!isTarget || !isText(tgt_type)) return undefined;
   const base = { tag: lowTag(chunk), id: chunk.__id__, tgt: tgt as string, tgt_type };
   if (fun === 'function') {
-    const arg = Array.isArray(chunk.arg) ? chunk.arg : [];
+    const words = typeof chunk.arg === 'string' ? chunk.arg.split(/\s+/) : [];
+    const arg = Array.isArray(chunk.arg) ? chunk.arg : words.filter(word => word !== '');
     const kwarg = isPlainDict(chunk.kwarg) ? chunk.kwarg : {};
     return { ...base, fun: String(chunk.name), arg, kwarg };
   }
@@ -36,9 +37,12 @@ export const plannedStep = (chunk: LowChunk, isTest: boolean): OrchestrationStep
   const kwarg: PlainDict = { test: isTest };
   for (const [key, value] of Object.entries(given))
     if (value !== undefined && value !== null) kwarg[key] = value;
+  const names = [sls ?? []].flat().map(String);
   if (chunk.highstate) return { ...base, fun: 'state.highstate', arg: [], kwarg };
   if (chunk.top) return { ...base, fun: 'state.top', arg: [chunk.top], kwarg };
-  return { ...base, fun: 'state.sls', arg: [[sls ?? ''].flat().map(String).join(',')], kwarg };
+  // The step itself reports that it has nothing to apply.
+  if (names.length === 0) return undefined;
+  return { ...base, fun: 'state.sls', arg: [names.join(',')], kwarg };
 };
 
 /** States that do not compile are a list of messages. */

@@ -1,5 +1,4 @@
 import type { Request } from '../../config/request.ts';
-import { fnmatch } from '../../data/python/glob.ts';
 import type { Ranges } from '../../data/taint.ts';
 import { toData, toDict } from '../../data/values/value.ts';
 import { messageOf, showError, TsaltError } from '../../protocol/error.ts';
@@ -14,11 +13,10 @@ import type {
   StepReturn,
   StepReturns,
 } from '../../protocol/orchestration.ts';
-import { isPlainDict, type Plain, setOwn } from '../../protocol/plain.ts';
+import { type Plain, setOwn } from '../../protocol/plain.ts';
 import type { StateResult, StateResults } from '../../protocol/result.ts';
 import { TaintTable } from '../../render/taint/taint-table.ts';
 import type { Conductor, TaintOf } from '../facts/shared.ts';
-import type { KeptRuntimes } from '../host/kept-runtimes.ts';
 import { checkCall } from '../prepare/check-call.ts';
 import type { OrchestrationRecord } from './orchestration-record.ts';
 import {
@@ -33,6 +31,8 @@ import {
   targetTypeOf,
   textsOf,
 } from './orchestration-steps.ts';
+import { StepEvents } from './step-events.ts';
+import { StepPlans } from './step-plans.ts';
 import { pickTargets, unknownNames } from './targets.ts';
 
 /** Runs a request on its hosts: `runFleet` with the connections of the orchestration. */
@@ -50,13 +50,8 @@ export type OrchestrationParts = {
   readonly record: OrchestrationRecord;
 };
 
-type SentHere = { readonly tag: string; readonly data: Plain; readonly host: string };
-
 /** Orchestrations within orchestrations. */
 const deepest = 8;
-
-/** Events that wait to be waited for. */
-const mostEvents = 10_000;
 
 /**
  * Carries out the steps of one orchestration. Each step is a run of its own on hosts of the roster,
@@ -65,14 +60,15 @@ const mostEvents = 10_000;
 export class Orchestration implements Conductor {
   readonly #parts: OrchestrationParts;
   readonly #returns = new Map<string, StepReturns>();
-  #events: SentHere[] = [];
-  readonly #listeners = new Set<() => void>();
+  readonly #events = new StepEvents();
   readonly tainted = [];
   readonly #heard: TaintTable;
+  readonly #plans: StepPlans;
 
   constructor(parts: OrchestrationParts) {
     this.#parts = parts;
     this.#heard = new TaintTable(parts.request.target);
+    this.#plans = new StepPlans(parts.request, parts.emit);
     for (const [id, returns] of parts.record.returns) this.#returns.set(id, returns);
   }
 
@@ -86,7 +82,7 @@ export class Orchestration implements Conductor {
   missed = (): void => undefined;
 
   get isTest(): boolean {
-    return this.#parts.isTest;
+    return this.#parts.isTest || this.#plans.isRehearsal;
   }
 
   hear = (said: Plain, source: string): void => this.#heard.hear(said, source);
@@ -104,67 +100,39 @@ export class Orchestration implements Conductor {
       return made?.some(({ source }) => source.startsWith('result of ')) ? made : undefined;
     };
 
-  run = async (step: OrchestrationStep, known: TaintOf): Promise<StepReturns> => {
+  run = async (given: OrchestrationStep, known: TaintOf): Promise<StepReturns> => {
+    const plans = this.#plans;
+    const step = plans.inTest(given);
     const taintOf = this.#ofSteps(known);
     refuseTainted(step, taintOf);
     const missed = new Map<string, string>();
-    const request = await this.#subset(this.#requestOf(step, missed, taintOf), step);
-    const returns: Record<string, StepReturn> = {};
+    const asked = this.#requestOf(step, missed, taintOf);
+    const request = plans.bound(step, asked) ?? (await this.#subset(asked, step));
+    const returns: Record<string, StepReturn> = plans.differing(step);
     for (const name of unknownNames(request))
       setOwn(returns, name, { ret: false, retcode: 1, failed: 'The roster has no such host.' });
-    await this.#onHosts(request, step.id, event => {
-      if (event.type === 'host') setOwn(returns, event.result.id, returnOf(event.result, missed));
+    await this.#onHosts(request, { step: step.id, ...plans.tagOf(step) }, event => {
+      if (event.type === 'host') {
+        setOwn(returns, event.result.id, returnOf(event.result, missed));
+        plans.compared(step, event.result);
+      }
       if (event.type === 'not-started')
         for (const host of event.hosts)
           setOwn(returns, host, { ret: false, retcode: 1, failed: event.reason });
     });
     this.#returns.set(step.id, returns);
+    plans.predicted(step, returns, missed);
     return returns;
   };
 
-  wait = async ({ tag, ids, event_id, timeout }: EventWait): Promise<EventsSeen> => {
-    const { signal } = this.#parts;
-    const began = performance.now();
-    const left = ids.map(id => JSON.stringify(id));
-    const seen: Plain[] = [];
-    const look = (): void => {
-      this.#events = this.#events.filter(event => {
-        if (!fnmatch(event.tag, tag)) return true;
-        const value = isPlainDict(event.data) ? event.data[event_id] : undefined;
-        const id = value ?? (event_id === 'id' ? event.host : null);
-        const at = left.indexOf(JSON.stringify(id));
-        if (at < 0) return true;
-        left.splice(at, 1);
-        seen.push(id);
-        return false;
-      });
-    };
-    look();
-    if (left.length > 0)
-      await new Promise<void>(resolve => {
-        const end = (): void => {
-          clearTimeout(timer);
-          this.#listeners.delete(onEvent);
-          signal.removeEventListener('abort', end);
-          resolve();
-        };
-        const onEvent = (): void => {
-          look();
-          if (left.length === 0) end();
-        };
-        const timer = setTimeout(end, Math.min(timeout * 1000, 2 ** 31 - 1));
-        this.#listeners.add(onEvent);
-        signal.addEventListener('abort', end, { once: true });
-      });
-    const took = Math.round(performance.now() - began) / 1000;
-    return { seen, took, isLate: left.length > 0 };
-  };
+  wait = (wait: EventWait): Promise<EventsSeen> => this.#events.wait(wait, this.#parts.signal);
 
   nested = async (
-    { tag, fun, kwarg }: NestedOrchestration,
+    given: NestedOrchestration,
     known: TaintOf,
   ): Promise<{ readonly success: boolean; readonly value: Plain }> => {
-    const { request } = this.#parts;
+    const { tag, fun, kwarg } = this.#plans.inTest(given);
+    const { planned: _, ...request } = this.#parts.request;
     const taintOf = this.#ofSteps(known);
     if (this.depth >= deepest)
       throw new TsaltError(
@@ -173,7 +141,7 @@ export class Orchestration implements Conductor {
       );
     refuseTaintedText(`${fun} in ${tag}`, [kwarg.mods, kwarg.saltenv, kwarg.pillarenv], taintOf);
     let result: HostResult | undefined;
-    const { resume: _, ...options } = request.options;
+    const { resume: __, plan: ___, selection: ____, ...options } = request.options;
     const nested: Request = {
       ...request,
       fun: 'state.orchestrate',
@@ -182,13 +150,18 @@ export class Orchestration implements Conductor {
       options,
       steps: { ...this.#stepsFor(new Map(), [kwarg], taintOf), depth: this.depth },
     };
-    await this.#onHosts(nested, tag, event => {
+    await this.#onHosts(nested, { step: tag }, event => {
       if (event.type === 'host') result = event.result;
     });
+    const success = result?.retcode === 0 && result.failure === undefined;
     const data = result?.states ?? result?.value ?? result?.failure?.message ?? null;
     return {
-      success: result?.retcode === 0 && result.failure === undefined,
-      value: { outputter: 'highstate', data: { [result?.id ?? '']: data as Plain } },
+      success,
+      value: {
+        outputter: 'highstate',
+        data: { [result?.id ?? '']: data as Plain },
+        retcode: success ? 0 : 1,
+      },
     };
   };
 
@@ -198,7 +171,8 @@ export class Orchestration implements Conductor {
     this.#parts.record.ended(tag, result, returns);
   }
 
-  finished = (chunks: readonly LowChunk[]): StateResults => this.#parts.record.begin(chunks);
+  finished = (chunks: readonly LowChunk[], all = chunks): StateResults =>
+    this.#parts.record.begin(chunks, all);
 
   prepare = async (chunks: readonly LowChunk[], isTest: boolean): Promise<readonly string[]> => {
     const faults: string[] = [];
@@ -207,19 +181,38 @@ export class Orchestration implements Conductor {
       if (chunk.state !== 'salt' || Object.hasOwn(done, lowTag(chunk))) continue;
       const step = plannedStep(chunk, isTest);
       if (step) faults.push(...(await this.#check(step, chunk)));
+      else this.#plans.prepared(chunk, []);
     }
     return faults;
   };
 
+  rehearse = async <T>(work: () => Promise<T>): Promise<T> => {
+    const returns = [...this.#returns];
+    try {
+      return await this.#plans.rehearse(work);
+    } finally {
+      this.#returns.clear();
+      for (const [id, returned] of returns) this.#returns.set(id, returned);
+    }
+  };
+
+  refuseDrift = (): void => this.#plans.refuseDrift();
+
   /** Resolves the target of a step, and compiles its states on the hosts that answer. */
   async #check(step: OrchestrationStep, chunk: LowChunk): Promise<string[]> {
     const { emit, modules } = this.#parts;
+    if (this.#plans.of(step)) return [];
     const missed = new Map<string, string>();
     const where = `Step '${step.id}' (${chunk.__sls__})`;
     const faults = new Map<string, string[]>();
     try {
       const request = this.#requestOf(step, missed, noTaint);
       const { hosts, undecided } = pickTargets(request);
+      this.#plans.prepared(
+        chunk,
+        hosts.filter(host => !undecided.has(host)).map(({ id }) => id),
+        undecided.size > 0 && chunk.fun === 'function' ? 'grains decide on its hosts' : undefined,
+      );
       if (hosts.length === 0 && undecided.size === 0) {
         if (chunk.expect_minions === false) return [];
         return [`${where}: no host of the roster matches the target '${request.target}'.`];
@@ -230,7 +223,7 @@ export class Orchestration implements Conductor {
       }
       const compiling = compiledOnly(request);
       if (!compiling) return [];
-      await this.#onHosts(compiling, step.id, event => {
+      await this.#onHosts(compiling, { step: step.id }, event => {
         if (event.type !== 'host') return;
         const { id, failure, retcode, value } = event.result;
         const needed = missed.get(id);
@@ -260,14 +253,20 @@ export class Orchestration implements Conductor {
   }
 
   /** Runs a request on hosts: its events are those of a step. */
-  async #onHosts(request: Request, step: string, follow: (event: RunEvent) => void): Promise<void> {
+  async #onHosts(
+    request: Request,
+    about: { readonly step: string; readonly tag?: string },
+    follow: (event: RunEvent) => void,
+  ): Promise<void> {
     const { runHosts, emit } = this.#parts;
     try {
       await runHosts(request, event => {
-        if (event.type === 'event') this.#sent(event);
+        if (event.type === 'event') this.#events.sent(event);
         follow(event);
-        if (event.type === 'log' || event.type === 'step') emit(event);
-        else emit({ type: 'step', step, event });
+        if (event.type === 'log') emit(event);
+        else if (this.#plans.isRehearsal) return;
+        else if (event.type === 'step') emit(event);
+        else emit({ type: 'step', ...about, event });
       });
     } catch (error) {
       if (error instanceof TsaltError && error.code === 'no-target') return;
@@ -275,12 +274,6 @@ export class Orchestration implements Conductor {
         ? error
         : new TsaltError('step', showError(error), { cause: error });
     }
-  }
-
-  #sent({ tag, data, host }: SentHere): void {
-    if (this.#events.length >= mostEvents) this.#events.shift();
-    this.#events.push({ tag, data, host });
-    for (const listener of this.#listeners) listener();
   }
 
   #log(level: 'info' | 'warning', message: string): void {
@@ -292,9 +285,16 @@ export class Orchestration implements Conductor {
     missed: Map<string, string>,
     taintOf: TaintOf,
   ): Request {
-    const { request } = this.#parts;
+    const { planned: _, ...request } = this.#parts.request;
     const own = this.#own;
-    const { test: _, guard, dryRun: __, resume: ___, ...options } = request.options;
+    const {
+      test: __,
+      guard,
+      dryRun: ___,
+      resume: ____,
+      selection: _____,
+      ...options
+    } = request.options;
     const isState = fun.startsWith('state.');
     return {
       ...request,
@@ -352,27 +352,9 @@ export class Orchestration implements Conductor {
   async #matching(request: Request, step: string): Promise<string[]> {
     const found: string[] = [];
     const asking = { ...request, fun: 'test.ping', args: [], kwargs: new Map() };
-    await this.#onHosts(asking, step, event => {
+    await this.#onHosts(asking, { step }, event => {
       if (event.type === 'host' && event.result.failure === undefined) found.push(event.result.id);
     });
     return found;
   }
 }
-
-/** A request is an orchestration where it calls one on this machine. */
-export const isOrchestration = ({ fun, targetType, target, hosts }: Request): boolean =>
-  (fun === 'state.orchestrate' || fun === 'state.orch') &&
-  targetType === 'list' &&
-  hosts.some(({ id, transport }) => id === target && transport === 'local');
-
-/** The request for the orchestration's own runtime: roll-out options are for the hosts of steps. */
-export const ownRequest = (request: Request): Request => {
-  const { limit, exclude, order, batch, maxFail, batchCheck, timeout, guard, workers, ...options } =
-    request.options;
-  return { ...request, options };
-};
-
-/** Closes what an orchestration opened, unless a session keeps it. */
-export const closeUnless = (given: KeptRuntimes | undefined, own: KeptRuntimes): void => {
-  if (given === undefined) own.close();
-};

@@ -28,8 +28,9 @@ import { boundGarbage } from './bound-garbage.ts';
 import { HostMine } from './host-mine.ts';
 import { type FleetParts, type HostRunner, HostRuns } from './host-runs.ts';
 import { noTarget } from './no-target.ts';
-import { closeUnless, isOrchestration, Orchestration, ownRequest } from './orchestration.ts';
+import { Orchestration } from './orchestration.ts';
 import { noRecord, openRecord } from './orchestration-record.ts';
+import { closeUnless, isOrchestration, ownRequest } from './orchestration-request.ts';
 import { pickTargets, unknownNames } from './targets.ts';
 import { workerCount } from './worker-count.ts';
 
@@ -88,7 +89,9 @@ const orchestrate = async (
   let isWell = false;
   const follow = (event: RunEvent): void => {
     if (event.type === 'state') orchestration.ended(event.tag, event.result);
-    if (event.type === 'host') isWell = event.result.retcode === 0 && !event.result.failure;
+    // After a part of the steps, the others can be run.
+    if (event.type === 'host')
+      isWell = event.result.retcode === 0 && !event.result.failure && !event.result.leftOut;
     emit(event);
   };
   try {

@@ -8,6 +8,7 @@ import { runRaw } from '../../transport/raw-shell.ts';
 import type { Connection } from '../../transport/transport.ts';
 import { callWrapper, type WrapperFunction } from '../../wrapper/define.ts';
 import { dataOf } from '../../wrapper/outcome.ts';
+import { plannedOrchestration } from '../../wrapper/planned-orchestration.ts';
 import { plannedFunction } from '../../wrapper/planned-run.ts';
 import type { HostAttempt } from './attempt.ts';
 import type { EarlyCall } from './early-call.ts';
@@ -58,7 +59,7 @@ const planned = (
     const known = rangesOf(ranges);
     if (known) facts.taint.learn(text, known);
   }
-  return plannedFunction(wrapper, bound);
+  return shared.conductor ? plannedOrchestration(wrapper, bound) : plannedFunction(wrapper, bound);
 };
 
 /** Lets a host at work end its states in order after Ctrl-C; rendering is not waited for. */

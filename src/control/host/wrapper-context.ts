@@ -108,10 +108,9 @@ const orchestrationOf = ({ shared, host, taint }: HostFacts): OrchestrationView 
     isTest: steps.isTest,
     returns: id => {
       const returns = steps.of(id);
-      if (!returns) {
-        steps.missed(host.id, id);
-        return undefined;
-      }
+      // For a plan, earlier steps have only predicted what they will return.
+      if (!returns || request.options.plan === true) steps.missed(host.id, id);
+      if (!returns) return undefined;
       for (const [from, { ret }] of Object.entries(returns)) {
         const source = `result of '${id}' on ${from}`;
         taint.hear(ret, source);
@@ -119,9 +118,7 @@ const orchestrationOf = ({ shared, host, taint }: HostFacts): OrchestrationView 
       }
       return new Map(Object.entries(returns).map(([from, { ret }]) => [from, toData(ret)]));
     },
-    ...(conductor
-      ? { conducts: { prepare: conductor.prepare, finished: conductor.finished } }
-      : {}),
+    ...(conductor ? { conducts: conductor } : {}),
   };
 };
 

@@ -135,6 +135,8 @@ export const state = async (
   if (typeof concurrent !== 'boolean')
     return failed(name, "Must pass in boolean for value of 'concurrent'");
   const isTest = test ?? __opts__.test;
+  // Salt takes no change for certain within an orchestration in test mode.
+  const isPredicted = isTest || __opts__.test;
   const kwarg: PlainDict = {
     ...(test !== null || isTest ? { test: isTest } : {}),
     ...(pillar && Object.keys(pillar).length > 0 ? { pillar } : {}),
@@ -160,7 +162,7 @@ export const state = async (
     ...(updated.length > 0 ? [`Updating ${updated.join(', ')}.`] : []),
     ...(same.length > 0 ? [`No changes made to ${same.join(', ')}.`] : []),
   ].join(' ');
-  return isTest && updated.length > 0 ? { ...ret, result: null } : ret;
+  return isPredicted && updated.length > 0 ? { ...ret, result: null } : ret;
 };
 
 const callOf = (
@@ -246,7 +248,7 @@ export const function_ = async (
     setOwn(changes, host, answer.failed ?? answer.ret);
   }
   if (warnings.length > 0) ret.warnings = warnings;
-  ret.changes = { out: 'highstate', ret: changes };
+  ret.changes = { ret: changes };
   const comment =
     fails.length > 0
       ? `Running function ${name} failed on minions: ${fails.join(', ')}`
