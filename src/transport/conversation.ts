@@ -2,6 +2,7 @@ import { TsaltError } from '../protocol/error.ts';
 import { type Become, PasswordPrompt, wrongBecomePassword } from './become.ts';
 import { readable } from './faults.ts';
 import { Handshake, type HandshakeMessage } from './greeting.ts';
+import { afterListening } from './listening.ts';
 import { notBegun, showExit } from './not-begun.ts';
 import { onAbort } from './on-abort.ts';
 import { shortLines } from './refusal-words.ts';
@@ -95,12 +96,12 @@ export class BootstrapExchange {
     const promise = new Promise<HandshakeMessage>((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
     });
-    const timer = setTimeout(() => this.#fail(this.#silent(seconds)), seconds * 1000);
+    const stop = afterListening(seconds, () => this.#fail(this.#silent(seconds)));
     const release = onAbort(signal, () => this.#fail(signal?.reason));
     try {
       return await promise;
     } finally {
-      clearTimeout(timer);
+      stop();
       release();
     }
   }
