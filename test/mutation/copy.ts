@@ -35,9 +35,11 @@ export class ProjectCopy {
   /** Open to all users as /tmp is: tests change users. */
   readonly #temporary: string;
   readonly #signal: AbortSignal;
+  readonly #buildSeconds: number;
 
-  constructor(project: string, signal: AbortSignal) {
+  constructor(project: string, signal: AbortSignal, buildSeconds: number) {
     this.#signal = signal;
+    this.#buildSeconds = buildSeconds;
     this.#folder = mkdtempSync(join(tmpdir(), 'tsalt-mu-'));
     this.#temporary = mkdtempSync(join(tmpdir(), 'tsalt-mu-'));
     chmodSync(this.#temporary, 0o1777);
@@ -108,7 +110,8 @@ export class ProjectCopy {
 
   /** Builds the command line from the copy's files as they are now. */
   async build(): Promise<void> {
-    const { code, said } = await this.node(['scripts/build.mjs'], 120);
+    const { code, isOver, said } = await this.node(['scripts/build.mjs'], this.#buildSeconds);
+    if (isOver) throw new Error(`the build did not end within ${this.#buildSeconds} s`);
     if (code !== 0) throw new Error(`the command line could not be built:\n${said}`);
   }
 

@@ -7,7 +7,7 @@ import { type FullReport, type Outcome, outcomeOf, selection } from './outcome.t
 import { security } from './security.ts';
 
 // Shows that tests fail when the guard that they are about is removed:
-// npm run mutate -- GROUP [--only TEXT]
+// npm run mutate -- GROUP [--only TEXT] [--slow FACTOR]
 
 const groups: Readonly<Record<string, readonly Breakage[]>> = { security };
 
@@ -16,6 +16,7 @@ const testSeconds = 60;
 const runSeconds = 150;
 /** For the run of all tests as they are. */
 const firstSeconds = 1800;
+const buildSeconds = 120;
 
 const vitest = 'node_modules/vitest/vitest.mjs';
 
@@ -23,6 +24,7 @@ const runTests = async (
   copy: ProjectCopy,
   breakages: readonly Breakage[],
   limits: { readonly test: number; readonly run: number },
+  slow: number,
 ): Promise<FullReport | string> => {
   const output = copy.path('mutation.json');
   rmSync(output, { force: true });
@@ -35,14 +37,14 @@ const runTests = async (
       '--project=unit',
       '--project=integration',
       `--testNamePattern=${selection(breakages.map(({ test }) => test.title))}`,
-      `--testTimeout=${limits.test * 1000}`,
+      `--testTimeout=${limits.test * slow * 1000}`,
       '--retry=0',
       '--reporter=json',
       `--outputFile=${output}`,
     ],
-    limits.run,
+    limits.run * slow,
   );
-  if (isOver) return `vitest did not end within ${limits.run} s`;
+  if (isOver) return `vitest did not end within ${limits.run * slow} s`;
   if (!existsSync(output)) return `vitest ended with ${code} and no report: ${said.trim()}`;
   return JSON.parse(readFileSync(output, 'utf8')) as FullReport;
 };
@@ -56,8 +58,9 @@ const outcomeIn = (report: FullReport | string, breakage: Breakage, copy: Projec
 const outcomesBefore = async (
   copy: ProjectCopy,
   breakages: readonly Breakage[],
+  slow: number,
 ): Promise<ReadonlyMap<Breakage, Outcome>> => {
-  const report = await runTests(copy, breakages, { test: 240, run: firstSeconds });
+  const report = await runTests(copy, breakages, { test: 240, run: firstSeconds }, slow);
   return new Map(breakages.map(each => [each, outcomeIn(report, each, copy)]));
 };
 
@@ -80,12 +83,13 @@ const verdictOn = async (
   breakage: Breakage,
   before: Outcome | undefined,
   copy: ProjectCopy,
+  slow: number,
 ): Promise<Verdict> => {
   if (before?.kind !== 'passed')
     return { kind: 'UNUSABLE', why: `without the breakage: ${before?.kind}: ${before?.why}` };
   const { kind, why } = await copy.with(breakage, async () =>
     outcomeIn(
-      await runTests(copy, [breakage], { test: testSeconds, run: runSeconds }),
+      await runTests(copy, [breakage], { test: testSeconds, run: runSeconds }, slow),
       breakage,
       copy,
     ),
@@ -97,6 +101,7 @@ const check = async (
   name: string,
   breakages: readonly Breakage[],
   signal: AbortSignal,
+  slow: number,
 ): Promise<boolean> => {
   const promises = securityPromises();
   const stale = breakages.flatMap(each => {
@@ -108,21 +113,22 @@ const check = async (
     return false;
   }
   const started = performance.now();
-  const copy = new ProjectCopy(process.cwd(), signal);
+  const copy = new ProjectCopy(process.cwd(), signal, buildSeconds * slow);
   try {
     await copy.build();
-    const before = await outcomesBefore(copy, breakages);
+    const before = await outcomesBefore(copy, breakages, slow);
     console.log(`${seconds(started)}  The tests have run without a breakage.`);
     const held = new Set<string>();
     let killed = 0;
     for (const breakage of breakages) {
       const begun = performance.now();
-      const { kind, why } = await verdictOn(breakage, before.get(breakage), copy);
+      const { kind, why } = await verdictOn(breakage, before.get(breakage), copy, slow);
       const promise = promiseOf(breakage, promises) ?? '';
       console.log(`${seconds(begun)}  ${kind.padEnd(9)}  ${breakage.file}  ${shortened(promise)}`);
       if (kind === 'killed') {
         killed += 1;
         held.add(promise);
+        if (/ in time|timed out/.test(why)) console.log(`          by its time: ${why}`);
       } else {
         console.log(`          ${breakage.find}  ->  ${breakage.replace}`);
         console.log(`          ${nameOf(breakage)}: ${why}`);
@@ -145,18 +151,20 @@ const shortened = (text: string): string => (text.length > 90 ? `${text.slice(0,
 const main = async (): Promise<number> => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { only: { type: 'string' } },
+    options: { only: { type: 'string' }, slow: { type: 'string', default: '1' } },
   });
   const [name = ''] = positionals;
   const group = Object.hasOwn(groups, name) ? groups[name] : undefined;
-  if (group === undefined || positionals.length > 1) {
+  if (group === undefined || positionals.length > 1 || !(Number(values.slow) >= 1)) {
     console.error(
-      `Usage: npm run mutate -- ${Object.keys(groups).join('|')} [--only TEXT]\n` +
-        'TEXT selects breakages by a part of their file, change, test file or title.',
+      `Usage: npm run mutate -- ${Object.keys(groups).join('|')} [--only TEXT] [--slow FACTOR]\n` +
+        'TEXT selects breakages by a part of their file, change, test file or title.\n' +
+        'FACTOR multiplies all limits of time, for a machine that does much else.',
     );
     return 64;
   }
   const { only } = values;
+  const slow = Number(values.slow);
   const chosen = group.filter(
     each => only === undefined || `${nameOf(each)} ${each.file} ${each.find}`.includes(only),
   );
@@ -172,7 +180,7 @@ const main = async (): Promise<number> => {
       controller.abort();
     });
   try {
-    return (await check(name, chosen, controller.signal)) ? 0 : 1;
+    return (await check(name, chosen, controller.signal, slow)) ? 0 : 1;
   } catch (error) {
     if (signalled) return 128 + constants.signals[signalled];
     console.error(error instanceof Error ? error.message : String(error));

@@ -455,4 +455,108 @@ export const control: readonly Breakage[] = [
     ],
     { isBuilt: true },
   ),
+  ...killedBy(
+    'test/queue/messages.test.ts',
+    'an old message that is in the queue again is no sign of life',
+    [
+      {
+        file: 'src/queue/messages.ts',
+        find: 'if (sequence < this.#next) return [];',
+        replace: 'if (sequence < this.#next) { this.#heard = Date.now(); return []; }',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/queue/blobs.test.ts',
+    'a file that another worker replaced, who has the key as well, is refused',
+    [
+      {
+        file: 'src/queue/blobs.ts',
+        find: 'if (blobName(key, sha256) !== name)',
+        replace: 'if (false)',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/control/worker-questions.test.ts',
+    'a worker elsewhere asks the person in its own name, for its hosts, and not without end',
+    [
+      {
+        file: 'src/control/fleet/worker-questions.ts',
+        find: 'if (about.asked > mostQuestions)',
+        replace: 'if (false)',
+      },
+      {
+        file: 'src/control/fleet/worker-questions.ts',
+        find: "`The worker of ${via ?? 'another machine'} asks for ${id}: ${readable(prompt, 200)} `",
+        replace: 'prompt',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/control/worker-questions.test.ts',
+    'a worker elsewhere lays nothing over the pillar that the command line does not',
+    [
+      {
+        file: 'src/control/fleet/worker-runs.ts',
+        find: 'if (worker.isElsewhere) checkOverride(question.settings, request);',
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/control/worker-questions.test.ts',
+    'an event of a worker elsewhere with %s ends its own host, by name',
+    [
+      {
+        file: 'src/control/fleet/worker-runs.ts',
+        find: 'worker.isElsewhere ? this.#read(worker, message) : eventOf(message)',
+        replace: 'eventOf(message)',
+      },
+      {
+        file: 'src/control/fleet/worker-events.ts',
+        find: 'if (depth > deepest) return false;',
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/integration/mine.test.ts',
+    'a host that never answers holds up nobody: reached by %s',
+    [
+      {
+        file: 'src/control/fleet/host-mine.ts',
+        find: 'return await Promise.race([call, tooLate]);',
+        replace: 'return await call;',
+      },
+    ],
+    { isBuilt: true },
+  ),
+  ...killedBy(
+    'test/plan/plan-file.test.ts',
+    'a plan of another function than one of states is refused when it is read',
+    [
+      {
+        file: 'src/plan/read-plan.ts',
+        find: "if (!planFunctions.has(plan.call.fun)) throw malformed('plan.call.fun', 'a function of states');",
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/plan/plan-file.test.ts',
+    'a host whose predictions are very long has no plan; the others have theirs',
+    [{ file: 'src/plan/collect.ts', find: 'if (left < 0) {', replace: 'if (false) {' }],
+  ),
+  ...killedBy(
+    'test/returners/returners.test.ts',
+    'a return that is refused does not take those of other hosts with it',
+    [
+      {
+        file: 'src/returners/returners.ts',
+        find: 'if (this.#refused > 1) this.#isBroken = true;',
+        replace: 'this.#isBroken = true;',
+      },
+    ],
+  ),
 ];
