@@ -5,6 +5,7 @@ import { harmlessSshOptions } from '../protocol/ssh-options.ts';
 import { cancelled, readable } from './faults.ts';
 import { jumpOption } from './openssh-jump.ts';
 import { processChannel } from './process-channel.ts';
+import { isAccountTrouble } from './refusal-words.ts';
 import type { Connection, Exit, HostKeyMode, Transport, TransportOptions } from './transport.ts';
 import { parseTunnel } from './tunnels.ts';
 
@@ -180,10 +181,35 @@ const explain = (host: Host, exit: Exit, stderr: string): TsaltError | undefined
       kind: 'auth',
       excerpt: stderr,
     });
+  if (isCutLogin(stderr))
+    return new TsaltError('login-cut', `${where}: the host closed the connection during login.`, {
+      kind: 'auth',
+      excerpt: stderr,
+    });
   return new TsaltError('connect-failed', `Cannot connect to ${where}.`, {
     kind: 'unreachable',
     excerpt: stderr,
   });
+};
+
+/** How lines begin that ssh itself prints. */
+const ownLine =
+  /^(?:Connection |Warning: |ssh: |kex_exchange_identification: |ssh_exchange_identification: |banner exchange: |channel \d|stdio forwarding |\*\* |Load key |no such identity|Unable to negotiate |Bad |debug)/;
+
+/** ssh names no address where the connection goes through a jump host. */
+const closed = /^Connection closed by (?!UNKNOWN)\S+ port \d+$/;
+
+/**
+ * Whether the host ended the connection during the login. PAM reports why in a banner, before
+ * sshd closes the connection: an account that has expired, or the text of /etc/nologin.
+ */
+const isCutLogin = (stderr: string): boolean => {
+  const lines = stderr.split('\n').map(line => line.trim());
+  return (
+    isAccountTrouble(stderr) ||
+    (lines.some(line => closed.test(line)) &&
+      lines.some(line => line !== '' && !ownLine.test(line)))
+  );
 };
 
 /** Is there a system ssh to use? */

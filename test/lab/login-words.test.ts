@@ -109,10 +109,10 @@ describe.skipIf(missing !== undefined)(
       ['chage -E 0 deploy', 'chage -E -1 deploy', 'Your account has expired'],
       ['chage -d 0 deploy', 'chage -d 20000 deploy', 'Your password has expired'],
       ['echo Down for repairs. >/etc/nologin', 'rm /etc/nologin', 'Down for repairs.'],
-    ])('%s: the words of PAM are shown', async (change, undo, words) => {
+    ])('%s: the words of PAM are shown, by each transport', async (change, undo, words) => {
       await during(change, undo, async () => {
-        for (const id of ['plain', 'sudo']) {
-          const { code, text } = await cli(id, 'test.ping');
+        for (const call of [['plain'], ['sudo'], ['plain', '--transport=openssh']]) {
+          const { code, text } = await cli(...call, 'test.ping');
           expect(text).toContain(words);
           expect(text).not.toContain('sudo password');
           expect(code).toBe(77);
