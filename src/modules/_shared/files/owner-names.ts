@@ -3,7 +3,14 @@ import { readFileSync, statSync } from 'node:fs';
 
 /** Users and groups by name and id, read from the files and asked from NSS where they say nothing. */
 
-type Table = { stamp: string; byName: Map<string, string[]>; byId: Map<number, string[]> };
+type Entry = readonly string[];
+/** A file and what was found in it: names are searched for, since a run asks for few of many. */
+type Table = {
+  readonly stamp: string;
+  readonly text: string;
+  readonly byName: Map<string, Entry>;
+  byId?: Map<number, Entry>;
+};
 type Kind = 'passwd' | 'group';
 
 const tables = new Map<Kind, Table>();
@@ -37,14 +44,40 @@ const idOf = (kind: Kind, name: string | number): number | undefined => {
 
 const nameOf = (kind: Kind, id: number): string | number => {
   const table = read(kind);
-  const known = table.byId.get(id);
+  const known = entriesById(table).get(id);
   if (known) return known[0] ?? id;
   return askNss(kind, String(id), table)?.[0] ?? id;
 };
 
-const lookUp = (kind: Kind, name: string): string[] | undefined => {
+const lookUp = (kind: Kind, name: string): Entry | undefined => {
   const table = read(kind);
-  return table.byName.get(name) ?? askNss(kind, name, table);
+  return table.byName.get(name) ?? search(table, name) ?? askNss(kind, name, table);
+};
+
+const search = (table: Table, name: string): Entry | undefined => {
+  if (name === '' || name.startsWith('#') || /[:\n]/.test(name)) return undefined;
+  const { text, byName } = table;
+  const start = `\n${name}:`;
+  for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + 1)) {
+    const end = text.indexOf('\n', at + 1);
+    const entry = entryOf(text.slice(at + 1, end < 0 ? undefined : end));
+    if (!entry) continue;
+    byName.set(name, entry);
+    return entry;
+  }
+  return undefined;
+};
+
+const entriesById = (table: Table): Map<number, Entry> => {
+  if (table.byId) return table.byId;
+  const byId = new Map<number, Entry>();
+  for (const line of table.text.split('\n')) {
+    const entry = entryOf(line);
+    const id = Number(entry?.[2]);
+    if (entry && !byId.has(id)) byId.set(id, entry);
+  }
+  table.byId = byId;
+  return byId;
 };
 
 const read = (kind: Kind): Table => {
@@ -57,17 +90,16 @@ const read = (kind: Kind): Table => {
   const stamp = `${mtimeMs} ${size} ${ino}`;
   const known = tables.get(kind);
   if (known?.stamp === stamp) return known;
-  const table: Table = { stamp, byName: new Map(), byId: new Map() };
-  if (ino) for (const line of readFileSync(path, 'utf8').split('\n')) add(table, line.split(':'));
+  const text = ino ? `\n${readFileSync(path, 'utf8')}` : '';
+  const table: Table = { stamp, text, byName: new Map() };
   tables.set(kind, table);
   return table;
 };
 
-const add = (table: Table, entry: string[]): string[] | undefined => {
+const entryOf = (line: string): Entry | undefined => {
+  const entry = line.split(':');
   const [name, , id] = entry;
   if (!name || name.startsWith('#') || id === undefined || !/^\d+$/.test(id)) return undefined;
-  if (!table.byName.has(name)) table.byName.set(name, entry);
-  if (!table.byId.has(Number(id))) table.byId.set(Number(id), entry);
   return entry;
 };
 
@@ -85,7 +117,7 @@ const usesOtherSources = (kind: Kind): boolean => {
 const missing = new WeakMap<Table, Set<string>>();
 
 /** `getent` starts only where NSS has a source besides the files, and once for each name. */
-const askNss = (kind: Kind, key: string, table: Table): string[] | undefined => {
+const askNss = (kind: Kind, key: string, table: Table): Entry | undefined => {
   if (key === '' || key.startsWith('-')) return undefined;
   const asked = missing.get(table) ?? new Set();
   missing.set(table, asked);
@@ -95,5 +127,11 @@ const askNss = (kind: Kind, key: string, table: Table): string[] | undefined => 
     encoding: 'utf8',
     timeout: 10_000,
   });
-  return status === 0 ? add(table, (stdout.split('\n')[0] ?? '').split(':')) : undefined;
+  const entry = status === 0 ? entryOf(stdout.split('\n')[0] ?? '') : undefined;
+  if (!entry) return undefined;
+  const [name = '', , id] = entry;
+  if (!table.byName.has(name)) table.byName.set(name, entry);
+  const byId = entriesById(table);
+  if (!byId.has(Number(id))) byId.set(Number(id), entry);
+  return entry;
 };
