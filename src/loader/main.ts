@@ -106,7 +106,8 @@ function isSafe(dir: string): boolean {
   }
   return true;
 }
-function readOwn(file: string): Buffer | undefined {
+/** Reads a file of ours into place between two texts: what is large is not copied. */
+function readOwn(file: string, before: string, after: string): Buffer | undefined {
   try {
     var fd = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
   } catch {
@@ -119,7 +120,13 @@ function readOwn(file: string): Buffer | undefined {
       try {
         fs.futimesSync(fd, new Date(), new Date());
       } catch {}
-    return fs.readFileSync(fd);
+    var end = before.length + stat.size;
+    var bytes = Buffer.allocUnsafe(end + after.length);
+    bytes.write(before);
+    bytes.write(after, end);
+    for (var at = before.length, got = 1; at < end && got > 0; at += got)
+      got = fs.readSync(fd, bytes, at, end - at, null);
+    return bytes;
   } finally {
     fs.closeSync(fd);
   }
@@ -162,6 +169,11 @@ function libc(): string {
   } catch {
     return 'unknown';
   }
+}
+/** Other encodings cost V8 a copy more. */
+function textOf(bytes: Buffer): string {
+  var buffer: typeof import('node:buffer') = require('buffer');
+  return buffer.isAscii?.(bytes) ? bytes.toString('latin1') : bytes.toString();
 }
 function isArtifact(bytes: Buffer | undefined): boolean {
   return !!bytes && bytes.length === config.size && sha256(bytes).toString('hex') === config.sha;
@@ -245,22 +257,24 @@ if (config.wipe)
     } catch {}
   });
 var file: string | false = path.join(dir, `${config.sha}.js`);
-var source = readOwn(file);
-var cached = isArtifact(source);
+var tail = '\n})';
+var program = readOwn(file, ARTIFACT_HEAD, tail);
+var cached = isArtifact(program?.slice(ARTIFACT_HEAD.length, -tail.length));
 if (!cached) {
-  source = receive();
+  var source = receive();
   if (put(file, source)) tidy(dir);
   else file = false;
+  program = Buffer.concat([toBytes(ARTIFACT_HEAD), source, toBytes(tail)]);
 }
 var kind = config.kind ? `-${config.kind}` : '';
 var cacheFile = file && `${file}.${process.version}-${process.arch}${kind}.cache`;
-var cache = cacheFile && readOwn(cacheFile);
+var cache = cacheFile && readOwn(cacheFile, '', '');
 var cachedData =
   cache && cache.length > 32 && sha256(cache.slice(32)).equals(cache.slice(0, 32))
     ? cache.slice(32)
     : undefined;
 var vm: typeof import('node:vm') = require('vm');
-var script = new vm.Script(`${ARTIFACT_HEAD}${source}\n})`, {
+var script = new vm.Script(textOf(program as Buffer), {
   filename: file || `${config.sha}.js`,
   cachedData: cachedData,
 });

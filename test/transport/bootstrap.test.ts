@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress } from 'node:zlib';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Host } from '../../src/protocol/host.ts';
 import { openRuntime } from '../../src/transport/bootstrap.ts';
@@ -97,6 +100,23 @@ test('the command that starts a runtime is short enough for dropbear, with words
   done();
   expect(commands.at(-1)).toContain('TSALT1-NONODE');
   expect(commands.at(-1)?.length).toBeLessThan(8500);
+});
+
+test('an artifact with letters beyond ASCII runs as it was written, sent and from the workspace', async () => {
+  const letters = 'ä€😀';
+  const text = Buffer.concat([Buffer.from(`process.env.LETTERS = '${letters}';\n`), artifact.text]);
+  const other = {
+    text,
+    sha256: createHash('sha256').update(text).digest('hex'),
+    size: text.length,
+    compressed: () => promisify(brotliCompress)(text),
+  };
+  for (const cached of [false, true]) {
+    const { link, done } = await open(target.host, { artifact: other });
+    expect(link.cached).toBe(cached);
+    expect(await link.peer.request('env', {})).toMatchObject({ LETTERS: letters });
+    done();
+  }
 });
 
 test('what others have in a thin_dir is neither run nor wiped', async () => {
