@@ -150,3 +150,12 @@ test.each(['constructor', 'toString', '__proto__'])(
     expect(warnings.join()).toContain(`'${name}' is not an argument of 'file.absent'`);
   },
 );
+
+test('values of wrong types are told in the order of the parameters, however they are written', () => {
+  expect(() => bind('file.managed', { makedirs: 'maybe', replace: 'perhaps' })).toThrow(
+    /'makedirs' must be[^]*'replace' must be/,
+  );
+  expect(() => bind('file.managed', { replace: 'perhaps', makedirs: 'maybe' })).toThrow(
+    /'makedirs' must be[^]*'replace' must be/,
+  );
+});

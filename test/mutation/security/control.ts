@@ -411,8 +411,8 @@ export const control: readonly Breakage[] = [
     [
       {
         file: 'src/protocol/render-identity.ts',
-        find: 'withSortedKeys(ownVariables(context)),',
-        replace: '',
+        find: ', ownVariables(context)]);',
+        replace: ']);',
       },
     ],
   ),
