@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Request } from '../../config/request.ts';
 import { TsaltError } from '../../protocol/error.ts';
-import type { RunEvent } from '../../protocol/event.ts';
+import type { HostResult, RunEvent } from '../../protocol/event.ts';
 import { type Host, Secret } from '../../protocol/host.ts';
 import type { Plain } from '../../protocol/plain.ts';
 import type { BoundRun } from '../../protocol/plan.ts';
@@ -24,6 +24,7 @@ import {
   type FromFleetWorker,
   type ToFleetWorker,
   type WorkerAnswer,
+  type WorkerTask,
 } from '../workers/messages.ts';
 import {
   dictFrom,
@@ -33,6 +34,7 @@ import {
   type SentHost,
   type SentRequest,
 } from '../workers/sent-request.ts';
+import { WorkerMine } from '../workers/worker-mine.ts';
 import { boundGarbage } from './bound-garbage.ts';
 import { HostRuns } from './host-runs.ts';
 import { shareRequest } from './run.ts';
@@ -80,6 +82,7 @@ class FleetWorker {
   readonly #plans = new Map<string, BoundRun>();
   readonly #numbers = new Map<Host, number>();
   readonly #undecided = new Set<Host>();
+  readonly #mine = new WorkerMine((method, params) => this.#ask(method, params));
   #next = 1;
   #isOver = false;
   #parts: { runs: HostRuns; request: Request; transport: Transport } | undefined;
@@ -125,7 +128,7 @@ class FleetWorker {
     );
     const shared = {
       ...shareRequest(request, emit),
-      ...(sent.isElsewhere ? { askPillar: this.#askPillar } : {}),
+      ...(sent.isElsewhere ? { askPillar: this.#askPillar } : { mine: this.#mine }),
     };
     const transport = openTransport(transportOptions(request, emit));
     const targets: Targets = { ...pickTargets(request), undecided: this.#undecided };
@@ -142,6 +145,7 @@ class FleetWorker {
   async #host(message: ToFleetWorker & { readonly type: 'host' }): Promise<void> {
     const { id, task, raw, planned } = message;
     const host = receiveHost(message.host);
+    if (task.do === 'check' && task.asks) return this.#asked(id, host, task);
     this.#numbers.set(host, id);
     if (raw !== undefined) this.#commands.set(host.id, raw);
     if (planned) this.#plans.set(host.id, planned);
@@ -170,6 +174,28 @@ class FleetWorker {
       this.#undecided.delete(host);
       this.#commands.delete(host.id);
       this.#plans.delete(host.id);
+    }
+  }
+
+  /** Calls a function of a host for a template of another one. */
+  async #asked(id: number, host: Host, task: WorkerTask & { readonly do: 'check' }): Promise<void> {
+    const { fun, asks } = task;
+    const [args, isEarly] = [listFrom(task.args), asks === 'early'];
+    try {
+      if (!this.#parts) throw new TsaltError('internal', 'A host came before its request.');
+      const { runs, request } = this.#parts;
+      const value = await this.#mine.answer(host.id, fun, args, isEarly);
+      const { raw: _, planned: __, ...rest } = request;
+      const { guard: ___, batchCheck: ____, ...options } = request.options;
+      const early = isEarly ? { withoutPillar: true } : {};
+      const called = { ...rest, ...early, fun, args, kwargs: dictFrom(task.kwargs), options };
+      const result: HostResult | undefined =
+        value === undefined
+          ? await runs.check(host, called)
+          : { id: host.id, fun, value, retcode: 0 };
+      this.#send({ type: 'done', id, value: result });
+    } catch (error) {
+      this.#send({ type: 'failed', id, fault: sentFault(error) });
     }
   }
 

@@ -15,7 +15,9 @@ import {
 } from '../workers/messages.ts';
 import { type PoolMaker, type PoolWorker, WorkerEnded, type WorkerPool } from '../workers/pool.ts';
 import { dictFrom } from '../workers/sent-request.ts';
+import { readMineQuestion } from '../workers/worker-mine.ts';
 import { newBarrier } from './barrier.ts';
+import { HostMine } from './host-mine.ts';
 import type { FleetParts, HostRunner } from './host-runs.ts';
 import { readWorkerEvent } from './worker-events.ts';
 import { readWorkerQuestion } from './worker-questions.ts';
@@ -40,6 +42,7 @@ export class WorkerRuns implements HostRunner {
   readonly #pool: WorkerPool;
   readonly #inFlight = new Map<number, InFlight>();
   readonly #enter = newBarrier();
+  readonly #mine: HostMine;
   readonly #decided = new Set<Host>();
   /** Warnings about no host, which every worker may have. */
   readonly #warned = new Set<string>();
@@ -51,6 +54,8 @@ export class WorkerRuns implements HostRunner {
 
   constructor(parts: Omit<FleetParts, 'transport'>, makePool: PoolMaker) {
     this.#parts = parts;
+    const { request, emit } = parts.shared;
+    this.#mine = new HostMine({ request, emit, inRun: parts.targets.hosts, check: this.#askHost });
     this.#pool = makePool({
       hear: (worker, message) => this.#hear(worker, message),
       lost: (worker, how) => this.#lost(worker, how),
@@ -89,9 +94,22 @@ export class WorkerRuns implements HostRunner {
     }
   };
 
-  async check(host: Host, { fun, args, kwargs }: Request): Promise<HostResult | undefined> {
-    const task = { do: 'check', fun, args: pack([...args]), kwargs: pack(kwargs) } as const;
+  check(host: Host, request: Request): Promise<HostResult | undefined> {
+    return this.#call(host, request);
+  }
+
+  /** Asks a host for a template of another one. */
+  #askHost = (host: Host, request: Request): Promise<HostResult | undefined> =>
+    this.#call(host, request, request.withoutPillar ? 'early' : 'late');
+
+  async #call(
+    host: Host,
+    { fun, args, kwargs }: Request,
+    asks?: 'early' | 'late',
+  ): Promise<HostResult | undefined> {
+    const call = { fun, args: pack([...args]), kwargs: pack(kwargs) };
     try {
+      const task = { do: 'check', ...call, ...(asks ? { asks } : {}) } as const;
       return (await this.#give(host, task)) as HostResult | undefined;
     } catch (error) {
       return { ...this.#failed(host, error), fun };
@@ -112,7 +130,9 @@ export class WorkerRuns implements HostRunner {
     const { raw } = shared.request;
     const id = this.#next;
     this.#next += 1;
-    const worker = await this.#pool.take(host, id);
+    const isAsked = task.do === 'check' && task.asks !== undefined;
+    const own = isAsked ? this.#workerOf(host) : undefined;
+    const worker = own ?? (await this.#pool.take(host, id));
     try {
       const given = new Promise((resolve, reject) => {
         this.#inFlight.set(id, { host, worker, gate, resolve, reject, asked: 0 });
@@ -130,8 +150,13 @@ export class WorkerRuns implements HostRunner {
       return await given;
     } finally {
       this.#inFlight.delete(id);
-      this.#pool.left(worker);
+      if (!own) this.#pool.left(worker);
     }
+  }
+
+  /** The worker that runs a host now. */
+  #workerOf(host: Host): PoolWorker | undefined {
+    return [...this.#inFlight.values()].find(run => run.host === host)?.worker;
   }
 
   #hear(worker: PoolWorker, message: FromFleetWorker): void {
@@ -208,6 +233,8 @@ export class WorkerRuns implements HostRunner {
     // A worker elsewhere may know its own hosts only, and nothing that these do not need.
     if ((method === 'sdb' || method === 'vault') && !worker.isElsewhere)
       return answerSdb(request.sdb, method, params);
+    if (method === 'mine' && !worker.isElsewhere)
+      return [...(await this.#mine.ask(readMineQuestion(params[1])))];
     const host = [...this.#inFlight.values()].find(
       run => run.worker === worker && run.host.id === params[0],
     )?.host;

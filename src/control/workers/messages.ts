@@ -8,8 +8,17 @@ import type { SentHost, SentRequest } from './sent-request.ts';
 /** The work of a worker on one host. */
 export type WorkerTask =
   | { readonly do: 'one' | 'decide' }
-  /** Calls another function, and emits nothing. `args` and `kwargs` are packed. */
-  | { readonly do: 'check'; readonly fun: string; readonly args: string; readonly kwargs: string };
+  /**
+   * Calls another function, and emits nothing. `args` and `kwargs` are packed. `asks`: for a template
+   * of another host, over the connection of the host's run if it has one.
+   */
+  | {
+      readonly do: 'check';
+      readonly fun: string;
+      readonly args: string;
+      readonly kwargs: string;
+      readonly asks?: 'early' | 'late';
+    };
 
 /** Messages to a worker. */
 export type ToFleetWorker =

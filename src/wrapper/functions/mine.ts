@@ -25,7 +25,7 @@ export const askHosts = (
   if (!ctx.askHosts)
     throw new TsaltError('mine-none', `${question.fun}: other hosts cannot be asked here.`, {
       kind: 'render',
-      hint: 'mine.get and publish.publish work in runs without --workers.',
+      hint: 'mine.get and publish.publish do not work on hosts behind a queue (via).',
     });
   return ctx.askHosts(question);
 };
