@@ -36,8 +36,8 @@ test.each(endless)(
     expect(shown).toContain(
       'the program computed for more than 2 s (renderer limit) (web/init.sls)',
     );
-    expect(await other).toEqual({ a: 'late' });
-    expect(await slow.data('#!ts\nexport default { a: 1 };')).toEqual({ a: 1 });
+    await expect(other).resolves.toEqual({ a: 'late' });
+    await expect(slow.data('#!ts\nexport default { a: 1 };')).resolves.toEqual({ a: 1 });
   },
 );
 

@@ -224,14 +224,19 @@ test(
       const text = Array.from({ length: below(20) }, () =>
         random() < 0.05 ? bytes(below(20)).toString('latin1') : pick(parts),
       ).join(pick(['', ' ']));
-      const entries = parseKnownHosts(text, 'fuzz');
       const address = {
         host: pick(['web1', '', '*', 'a'.repeat(300), '__proto__']),
         port: pick([22, 2222]),
       };
-      const { verdict } = checkHostKey(entries, address, key);
+      let verdict = '';
+      try {
+        const entries = parseKnownHosts(text, 'fuzz');
+        ({ verdict } = checkHostKey(entries, address, key));
+        knownKeyTypes(entries, address);
+      } catch (error) {
+        expect.fail(`${String(error)} for ${JSON.stringify(text)}`);
+      }
       if (!['known', 'unknown', 'changed', 'revoked'].includes(verdict)) expect.fail(text);
-      knownKeyTypes(entries, address);
     }
   },
   limit,
