@@ -3,24 +3,24 @@ import { readFileSync } from 'node:fs';
 import { workerCode } from '../../render/confined/worker-file.ts';
 import type { FromChild, ToChild } from './jobs.ts';
 
-/** What a process has used since its job began. */
+/** Resources that a process has used since its job began. */
 export type Used = { readonly milliseconds: number; readonly megabytes: number };
 
 /** Megabytes of V8's heap. */
 const heap = 256;
-/** Seconds of a processor after which the kernel ends the process, whoever is left to do so. */
+/** Seconds of CPU after which the kernel ends the process, even if the control node is gone. */
 const mostSeconds = 60;
-/** Milliseconds of a processor after which it gets no further job. */
+/** Milliseconds of CPU after which the process gets no further job. */
 const worn = 40_000;
-/** Time on the clock counts this much where the processor's time is known: others take it, too. */
+/** Weight of wall time while CPU time is known: other processes use the clock, too. */
 const shareOfClock = 0.05;
 
-/** What the process needs of the environment; it holds nothing of the user's otherwise. */
+/** The environment variables that the process needs. It gets no other variable of the user. */
 const kept = /^(?:PATH|TZ|LANG|LC_\w+|LD_LIBRARY_PATH|DYLD_LIBRARY_PATH)$/;
 
 const shell = `ulimit -c 0; ulimit -t ${mostSeconds}; exec "$@"`;
 
-/** Loads the code that it is sent: without a built command line there is no file of it. */
+/** Runs code that it receives as a message: unbuilt sources have no file with this code. */
 const loader = `process.once('message', code => {
   const made = new (require('node:module'))('/host-worker.cjs');
   made._compile(code, '/host-worker.cjs');
@@ -45,12 +45,12 @@ export const startChild = async (): Promise<RenderProcess> => {
   return new RenderProcess(child);
 };
 
-/** A process for the jobs of hosts. It ends with this one, and does not keep it from ending. */
+/** A process for the jobs of hosts. It ends with this process, and does not keep this one alive. */
 export class RenderProcess {
   readonly #child: ChildProcess;
   readonly #whenOver: () => void;
   #cpu: number | undefined;
-  /** Since when it is at work, and how long it was before it last waited. */
+  /** When the current stretch of work began; `#worked` is the time before it last waited. */
   #since: number | undefined;
   #worked = 0;
 
@@ -58,7 +58,7 @@ export class RenderProcess {
     this.#child = child;
     this.#whenOver = () => this.kill();
     process.once('exit', this.#whenOver);
-    // Where a host waits for it, its connection keeps this process from ending.
+    // A host that waits for a result keeps this process alive by its connection.
     child.unref();
     child.channel?.unref();
   }
@@ -67,7 +67,10 @@ export class RenderProcess {
     this.#child.on('message', message => hear(message as FromChild));
   }
 
-  /** `code` is its exit code, where it ended by itself; V8 and the kernel end it by a signal. */
+  /**
+   * Calls `hear` when the process ends: with its exit code, or null if V8 or the kernel ended it by
+   * a signal.
+   */
   onEnd(hear: (code: number | string | null) => void): void {
     this.#child.once('error', (error: NodeJS.ErrnoException) => hear(error.code ?? error.message));
     this.#child.once('exit', code => {
@@ -76,7 +79,7 @@ export class RenderProcess {
     });
   }
 
-  /** Begins a job, whose use of time is counted from now on. */
+  /** Begins a job; its use of time is counted from here. */
   begin(message: ToChild): void {
     this.#cpu = this.#stat()?.milliseconds;
     this.#worked = 0;
@@ -85,17 +88,17 @@ export class RenderProcess {
   }
 
   send(message: ToChild): void {
-    // It may have ended just now: `onEnd` tells.
+    // If it has just ended, `onEnd` reports that.
     if (this.#child.connected) this.#child.send(message, () => undefined);
   }
 
-  /** Its job waits for an answer. */
+  /** Notes that the job waits for a response. */
   waits(): void {
     this.#worked += this.#since === undefined ? 0 : performance.now() - this.#since;
     this.#since = undefined;
   }
 
-  /** Sends its job what it waited for. */
+  /** Sends the job the response that it waited for. */
   goOn(message: ToChild): void {
     this.#since ??= performance.now();
     this.send(message);
@@ -109,7 +112,7 @@ export class RenderProcess {
     return { milliseconds, megabytes: now.megabytes };
   }
 
-  /** The kernel would soon end it. */
+  /** Whether the kernel would soon end it. */
   get isWorn(): boolean {
     return (this.#stat()?.milliseconds ?? 0) > worn;
   }
@@ -118,7 +121,7 @@ export class RenderProcess {
     this.#child.kill('SIGKILL');
   }
 
-  /** As Linux tells it. */
+  /** Reads the use of CPU and memory from Linux's /proc. */
   #stat(): Used | undefined {
     try {
       const text = readFileSync(`/proc/${this.#child.pid}/stat`, 'latin1');

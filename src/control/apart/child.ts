@@ -1,4 +1,4 @@
-// Computes what hosts send, beside the control node: their own templates and documents.
+// Computes what hosts send (their own templates and documents) outside of the control process.
 import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { FileRoots } from '../../fileserver/file-roots.ts';
 import { TsaltError } from '../../protocol/error.ts';
@@ -16,7 +16,7 @@ import type {
   ToChild,
 } from './jobs.ts';
 
-/** A job, which works with what it holds and asks the control node for the rest. */
+/** One job. It works on its own input and asks the control node for everything else. */
 class Work {
   readonly #id: number;
   readonly #job: ApartJob;
@@ -72,7 +72,7 @@ class Work {
     });
 }
 
-/** What a function changed of its arguments is changed here, too. */
+/** Repeats the function's change of an argument on the copy in this process. */
 const changed = (value: Data, args: readonly Data[], argument: number | undefined): Data => {
   const given = argument === undefined ? undefined : args[argument];
   if (isDict(given) && isDict(value)) {
@@ -137,5 +137,5 @@ process.on('message', (message: ToChild) => {
   }
 });
 
-// A promise that nobody waits for is no reason to end.
+// A rejection that nothing awaits must not end the process.
 process.on('unhandledRejection', () => undefined);

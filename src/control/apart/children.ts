@@ -4,15 +4,15 @@ import { type RenderProcess, startChild } from './child-process.ts';
 import { sentFault } from './faults.ts';
 import type { ApartJob, CallAnswer, FromChild, JobEnd, TemplateCall } from './jobs.ts';
 
-/** Answers what a template asks for, where the main thread is. */
+/** Answers the calls of a template, on the main thread. */
 export type ServeTemplate = (question: TemplateCall) => Promise<CallAnswer>;
 
-/** How a job ended, and what it took of a processor. */
+/** The end of a job, and the CPU time that it used. */
 export type Done = { readonly end: JobEnd; readonly milliseconds: number };
 
-/** A job was ended because of a limit. */
+/** A limit ended a job. */
 export class Exhausted extends Error {
-  /** What it took of a processor. */
+  /** CPU time that it used. */
   readonly milliseconds: number;
 
   constructor(message: string, milliseconds: number) {
@@ -26,17 +26,17 @@ type Answer = { readonly key: string; readonly answer: Promise<CallAnswer>; isTh
 type Run = {
   readonly job: ApartJob;
   readonly serve: ServeTemplate;
-  /** Milliseconds of a processor that it may take, in all processes together. */
+  /** Milliseconds of CPU that it may use in all processes together. */
   readonly most: number;
   resolve: (done: Done) => void;
   reject: (error: Error) => void;
-  /** Answers by the order in which they were asked for: the job may have to begin again. */
+  /** Results in the order of the calls: the job may have to restart and repeat its calls. */
   readonly answers: Answer[];
-  /** Answers that it got since it began. */
+  /** Results that it received since it last started. */
   answered: number;
-  /** Characters of questions and answers. */
+  /** Characters of all calls and results. */
   size: number;
-  /** What it took in processes that it gave up. */
+  /** CPU time used in processes that it had to leave. */
   milliseconds: number;
   isOver: boolean;
 };
@@ -44,27 +44,28 @@ type Run = {
 type Member = {
   readonly child: RenderProcess;
   current: { readonly id: number; readonly run: Run } | undefined;
-  /** Since when its job waits for an answer. */
+  /** When its job began to wait for a result. */
   waitsSince: number | undefined;
 };
 
-/** Characters that a template may ask and be answered in all. */
+/** Characters that a template may send and receive in all. */
 const mostAsked = 16 * 1024 * 1024;
 /** Characters of one call's arguments. */
 const mostArguments = 1024 * 1024;
-/** Milliseconds between two looks at what is used. */
+/** Milliseconds between two checks of the limits. */
 const glance = 100;
 
-/** Milliseconds of a processor that one job may take. */
+/** Milliseconds of CPU that one job may use. */
 const mostTime = 3000;
-/** Megabytes of its process. Node itself takes 80. */
+/** Megabytes that its process may use. Node itself uses 80. */
 const mostMemory = 400;
 
 /**
- * Processes for what hosts send: a thread would not do, because V8 ends the whole process where one
- * thread takes too much memory at once. Each has one job at a time; others wait in the order in
- * which they came. A job that only waits for its host gives up its process to others, and begins
- * again with the answers that it had. What takes too long is ended together with the process.
+ * Runs what hosts send in child processes. Threads would not do: V8 ends the whole process if one
+ * thread uses too much memory at once. Each process has one job at a time; other jobs wait in the
+ * order of their arrival. A job that only waits for its host can lose its process to another job;
+ * it later restarts with the results that it already received. A job that exceeds a limit is killed
+ * together with its process.
  */
 class Children {
   readonly #members = new Set<Member>();
@@ -76,10 +77,10 @@ class Children {
   /**
    * Computes a job when a process is free.
    *
-   * @param most milliseconds of a processor that it may take in all processes together: a job that
-   *   waits for its host may have to begin again and again
-   * @param signal ends it, whether it has begun or not
-   * @throws Exhausted where the job took too much time or memory
+   * @param most milliseconds of CPU that it may use in all processes together, since a job that
+   *   waits for its host may have to restart repeatedly
+   * @param signal ends it, even before it has begun
+   * @throws Exhausted if the job used too much time or memory
    */
   run(job: ApartJob, serve: ServeTemplate, most: number, signal: AbortSignal): Promise<Done> {
     return new Promise((resolve, reject) => {
@@ -125,7 +126,10 @@ class Children {
     if (this.#ready.length > this.#starting && total < poolSize) void this.#start();
   }
 
-  /** A process without a job; where there are no more to be had, one whose job waits longest. */
+  /**
+   * Returns a process without a job. If no more may be started, takes the one whose job waits
+   * longest.
+   */
   #free(): Member | undefined {
     const all = [...this.#members];
     const idle = all.find(({ current }) => current === undefined);
@@ -196,7 +200,7 @@ class Children {
         run.answered += 1;
         member.child.goOn({ type: 'answer', id, answer });
       } else if (!run.isOver) {
-        // Another job has its process.
+        // Another job uses its process.
         this.#ready.push(run);
         this.#assign();
       }
@@ -204,7 +208,7 @@ class Children {
     this.#assign();
   }
 
-  /** The answer that this call got before the job began again, else a new one. */
+  /** Returns the result that this call got before the job restarted, or makes the call. */
   #known(run: Run, question: TemplateCall): Answer {
     const key = question.join('\0');
     const known = run.answers[run.answered];
@@ -239,7 +243,7 @@ class Children {
     this.#watch = undefined;
   }
 
-  /** Ends the processes whose job takes too much. */
+  /** Ends the processes whose job exceeds a limit. */
   #look(): void {
     for (const member of this.#members) {
       if (!member.current) continue;

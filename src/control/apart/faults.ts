@@ -1,7 +1,7 @@
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import type { SentFault } from './jobs.ts';
 
-/** A host may have written most of a message. */
+/** A host may have written most of a message, so it is cut here. */
 const longest = 20_000;
 
 const cut = (text: string): string =>
@@ -10,7 +10,7 @@ const cut = (text: string): string =>
 const cutOptional = (text: string | undefined): string | undefined =>
   text === undefined ? undefined : cut(text);
 
-/** An error as what can be sent to another thread. */
+/** Converts an error into data that can be sent to another thread. */
 export const sentFault = (error: unknown): SentFault => {
   if (!(error instanceof TsaltError))
     return { code: 'internal', message: cut(messageOf(error)), kind: 'internal' };
@@ -26,6 +26,6 @@ export const sentFault = (error: unknown): SentFault => {
   };
 };
 
-/** The error that was sent. */
+/** Restores the error that was sent. */
 export const receivedFault = ({ code, message, ...options }: SentFault): TsaltError =>
   new TsaltError(code, message, options);

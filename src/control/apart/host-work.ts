@@ -3,12 +3,12 @@ import { children, Exhausted, type ServeTemplate } from './children.ts';
 import { receivedFault } from './faults.ts';
 import type { ApartJob } from './jobs.ts';
 
-/** Milliseconds of a processor that the jobs of one host may take together. */
+/** Milliseconds of CPU that all jobs of one host may use together. */
 const mostTime = 60_000;
-/** Jobs of one host that may be ended by a limit, before it gets no more. */
+/** Jobs of one host that a limit may end before the host gets no more. */
 const mostEnded = 3;
 
-/** What is computed for one host: one job at a time. */
+/** The jobs of one host: one at a time. */
 export class HostWork {
   readonly #host: string;
   readonly #mostTime: number;
@@ -17,17 +17,17 @@ export class HostWork {
   #milliseconds = 0;
   readonly #over = new AbortController();
 
-  /** @param mostTimeTogether milliseconds of a processor that all jobs of the host may take */
+  /** @param mostTimeTogether milliseconds of CPU that all jobs of the host may use together */
   constructor(host: string, mostTimeTogether = mostTime) {
     this.#host = host;
     this.#mostTime = mostTimeTogether;
   }
 
   /**
-   * Computes a job when it is its turn.
+   * Computes a job after the earlier jobs of this host.
    *
-   * @param make is called then: what waits takes no memory
-   * @throws TsaltError what the job ended with; `host-limit` where it took too much
+   * @param make makes the job when its turn comes, so that waiting jobs use no memory
+   * @throws TsaltError the error of the job; `host-limit` if it used too much
    */
   inTurn(make: () => Promise<ApartJob>, serve: ServeTemplate): Promise<string> {
     const mine = this.#turn.then(async () => {
@@ -38,14 +38,14 @@ export class HostWork {
     return mine;
   }
 
-  /** The host has no run any more: nothing is computed for it. */
+  /** Ends the jobs of a host whose run has ended; nothing more is computed for it. */
   close(): void {
     this.#over.abort(
       new TsaltError('cancelled', 'The host has no run any more.', { kind: 'host' }),
     );
   }
 
-  /** Computes a job that another job waits for. @throws TsaltError as `inTurn` */
+  /** Computes at once a job that another job waits for. @throws TsaltError as `inTurn` */
   async now(job: ApartJob, serve: ServeTemplate): Promise<string> {
     this.#over.signal.throwIfAborted();
     const left = this.#mostTime - this.#milliseconds;

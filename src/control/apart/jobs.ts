@@ -1,6 +1,6 @@
 import type { ErrorKind, SourceLocation } from '../../protocol/error.ts';
 
-/** A template that a host brought, with the variables that it names, packed. */
+/** A template that a host sent, with the variables that it names, packed. */
 export type RenderJob = {
   readonly type: 'render';
   readonly text: string;
@@ -15,16 +15,16 @@ export type RenderJob = {
   readonly extra: string;
 };
 
-/** A document of a host's. */
+/** A document that a host sent. */
 export type ReadJob = {
   readonly type: 'read';
   readonly format: string;
   readonly text: string;
-  /** What may come of it: aliases of YAML make much of a short text. */
+  /** Limits of the parsed document: with aliases, a short YAML text becomes a large value. */
   readonly most: { readonly values: number; readonly characters: number };
 };
 
-/** What is computed in a process of its own because a host sent it. */
+/** A job that is computed in a process of its own because a host sent its input. */
 export type ApartJob = RenderJob | ReadJob;
 
 /** A TsaltError on its way between processes. */
@@ -38,30 +38,30 @@ export type SentFault = {
   readonly saltText?: string | undefined;
 };
 
-/** How a job ended: with a text (rendered, or packed data), or with a fault. */
+/** The end of a job: a string (rendered, or packed data), or an error. */
 export type JobEnd = { readonly text: string } | { readonly fault: SentFault };
 
-/** What a template's call was answered with. */
+/** The result of a template's call. */
 export type CallAnswer =
   | {
       /** Packed data. */
       readonly value: string;
-      /** The argument that the function changed and returned. */
+      /** The index of the argument that the function changed and returned. */
       readonly argument?: number | undefined;
     }
   | { readonly fault: SentFault };
 
-/** What the control node sends to the process. `id` numbers its jobs. */
+/** Messages from the control node to the process. `id` numbers its jobs. */
 export type ToChild =
   | { readonly type: 'begin'; readonly id: number; readonly job: ApartJob }
   | { readonly type: 'answer'; readonly id: number; readonly answer: CallAnswer }
-  /** Nobody waits for this job any more. */
+  /** The result of this job is not needed any more. */
   | { readonly type: 'drop'; readonly id: number };
 
-/** What the process sends. A job asks for one thing at a time. */
+/** Messages from the process. A job makes one request at a time. */
 export type FromChild =
   | { readonly type: 'ask'; readonly id: number; readonly question: TemplateCall }
   | { readonly type: 'end'; readonly id: number; readonly end: JobEnd };
 
-/** A call: the function, its arguments and those with names, packed. */
+/** A call: the function, its arguments and its keyword arguments, packed. */
 export type TemplateCall = readonly [fun: string, args: string, kwargs: string];

@@ -13,7 +13,7 @@ import type { Shared } from './shared.ts';
 
 const onHost: ReadonlySet<string> = new Set(['exec', 'state', 'utils', 'contracts']);
 
-/** What the control node knows of one host: its roster entry, options, grains and modules. */
+/** One host as the control node knows it: its roster entry, options, grains and modules. */
 export class HostFacts {
   readonly shared: Shared;
   readonly host: Host;
@@ -24,7 +24,7 @@ export class HostFacts {
   #templateOpts: Dict | undefined;
   readonly #said: (Plain | PlainDict)[] = [];
   #text = '';
-  /** What this host sent and what was made of it. */
+  /** The strings that this host sent, and those made from them. */
   readonly taint: TaintTable;
 
   constructor(shared: Shared, host: Host) {
@@ -36,8 +36,8 @@ export class HostFacts {
   }
 
   /**
-   * The parts of a text that this host chose: it sent them, or they were made of what it sent.
-   * Whoever lets a text choose something (a file, an engine, an address) asks here first.
+   * Returns the parts of a string that this host chose, because it sent them or because they were
+   * made from what it sent. Call it before a string chooses a file, an engine or an address;
    * `choosesOnlyNames` of `data/taint.ts` decides about paths.
    *
    * @param text for example an argument of a compiled chunk
@@ -51,19 +51,22 @@ export class HostFacts {
     return this.#grains;
   }
 
-  /** The host's own grains, those of roster and configuration over them. */
+  /** Sets the grains: the host's own, overridden by those of roster and configuration. */
   learnGrains(grains: PlainDict): void {
     this.#hearGrains(grains);
     this.#grains = this.#all(grains);
   }
 
-  /** The host has not answered: its grains may be these. */
+  /** Assumes these grains until the host has answered. */
   suppose(grains: PlainDict): void {
     this.#hearGrains(grains);
     this.#grains = new WatchedDict(this.#all(grains));
   }
 
-  /** The host answered. @returns whether what was supposed and used is true */
+  /**
+   * Compares the assumed grains with the real ones. @returns whether all grains that were read are
+   * right
+   */
   confirm(grains: PlainDict): boolean {
     this.#hearGrains(grains);
     return this.#grains instanceof WatchedDict && this.#grains.settle(this.#all(grains));
@@ -91,16 +94,16 @@ export class HostFacts {
     this.taint.hear(said, `result of ${fun}`);
   }
 
-  /** Has the host said this text in one piece? */
+  /** Has the host sent this string in one piece? */
   hasSaidWhole = (text: string): boolean => this.#heard().includes(text);
 
   /**
-   * Has the host said this text, in one piece or in two that a template may have joined? It must
-   * not choose which secret it is told.
+   * Has the host sent this string, in one piece or in two that a template may have joined? Such a
+   * string must not choose which secret the host receives.
    */
   hasSaid(text: string): boolean {
     const heard = this.#heard();
-    // Who has said a beginning of it has said each shorter one.
+    // If it sent a prefix, it also sent every shorter prefix.
     let [begun, most] = [0, text.length];
     while (begun < most) {
       const middle = Math.ceil((begun + most) / 2);
@@ -110,7 +113,10 @@ export class HostFacts {
     return begun > 0 && heard.includes(text.slice(begun));
   }
 
-  /** All of it as one text, made when somebody asks: most runs hold no secret that could be meant. */
+  /**
+   * All that the host sent, as one string. Made on first use: most runs have no secret that it
+   * could choose.
+   */
   #heard(): string {
     if (this.#said.length > 0)
       this.#text += this.#said
@@ -120,7 +126,7 @@ export class HostFacts {
     return this.#text;
   }
 
-  /** The artifact's modules, for docs and argument checks, and those of the control node. */
+  /** Sets the artifact's modules, for docs and argument checks, and those of the control node. */
   learnModules(artifact: Artifact, own: OwnModules): void {
     this.#modules = artifact.modules;
     this.#own = own;
@@ -130,19 +136,19 @@ export class HostFacts {
     return this.#modules;
   }
 
-  /** Modules of the user that run on the host: they may compute sources and variables. */
+  /** The user's modules that run on the host: they may compute sources and variables. */
   get ownOnHost(): readonly ModuleMeta[] {
     return this.#modules.filter(({ builtin, kind }) => !builtin && onHost.has(kind));
   }
 
-  /** Modules of the user that the runtime may load: with those that collect grains. */
+  /** The user's modules that the runtime may load, those that collect grains included. */
   get loaded(): readonly ModuleMeta[] {
     return this.#modules.filter(
       ({ builtin, kind }) => !builtin && (kind === 'grains' || onHost.has(kind)),
     );
   }
 
-  /** Modules of the user's for the control node's own work. */
+  /** The user's modules that work on the control node. */
   get own(): OwnModules {
     return this.#own;
   }

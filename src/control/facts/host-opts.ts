@@ -6,13 +6,13 @@ import type { HostOpts } from '../../protocol/job.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
 
 /**
- * The options of a host: Salt's minion opts. From tsalt.yaml come the options of modules (with a
- * dot, `mysql.host`), `hostOptions`, and those that the state run obeys. Others stay on the control
- * node, where templates see them: every host would learn what they hold. `ssh_minion_opts` and
- * `minion_opts` of the roster name what hosts get besides.
+ * The options of a host: Salt's minion opts. From tsalt.yaml it gets the options of modules (with a
+ * dot, `mysql.host`), `hostOptions`, and those that the state run obeys. All others stay on the
+ * control node, where templates see them; otherwise every host would learn their values.
+ * `ssh_minion_opts`, and `minion_opts` in the roster, add options for hosts.
  *
- * @param test what the command line says about test mode; otherwise `test: true` of the host's own
- *   options counts, then that of all hosts, then that of tsalt.yaml
+ * @param test test mode as the command line sets it; if it does not, the host's own `test: true`
+ *   counts, then that of all hosts, then that of tsalt.yaml
  */
 export const hostOpts = (
   config: Config,
@@ -35,8 +35,8 @@ export const hostOpts = (
 });
 
 /**
- * `opts` in templates: what the host knows plus where the roots are. Formulas ask `__cli` what
- * `config.get` can do: here it merges as on a minion that runs by itself.
+ * Returns `opts` for templates: the host's options and the file roots. Formulas read `__cli` to
+ * find out what `config.get` can do: here it merges as on a minion that runs by itself.
  */
 export const templateOpts = (config: Config, opts: HostOpts): Dict =>
   toDict({
@@ -82,7 +82,9 @@ const staticGrains = (config: Config): PlainDict => {
   return isDict(grains) ? toPlainDict(grains) : {};
 };
 
-/** Options of one run (`localconfig=`): as tsalt.yaml's, only what a host works with. */
+/**
+ * Returns the options of one run (`localconfig=`): as with tsalt.yaml, only those that a host uses.
+ */
 export const runOpts = (options: Dict): PlainDict =>
   toPlainDict(
     new Map([...options].filter(([key]) => !ours.has(String(key)) || obeyed.includes(String(key)))),

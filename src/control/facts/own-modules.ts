@@ -8,10 +8,10 @@ import type { Plain, PlainDict } from '../../protocol/plain.ts';
 import { bounded } from '../../render/ts/bounded.ts';
 import type { Matchers, Subject } from '../../targeting/match.ts';
 
-/** A source of `ext_pillar` that the user wrote; its arguments as Salt passes them. */
+/** A source of `ext_pillar` that the user wrote; it gets its arguments as in Salt. */
 export type OwnSource = (id: string, pillar: PlainDict, settings: Plain) => Promise<unknown>;
 
-/** What the file roots bring for the control node's own work. */
+/** The user's modules of the file roots that work on the control node. */
 export type OwnModules = {
   readonly matchers: Matchers;
   readonly sources: ReadonlyMap<string, OwnSource>;
@@ -19,7 +19,7 @@ export type OwnModules = {
 
 export const noOwnModules: OwnModules = { matchers: new Map(), sources: new Map() };
 
-/** Modules in `_matchers` and `_pillar`; nothing is read when there are none. */
+/** Loads the modules in `_matchers` and `_pillar`. Reads nothing if there are none. */
 export const ownModules = async (config: Config, artifact: Artifact): Promise<OwnModules> => {
   if (!artifact.modules.some(({ kind }) => kind === 'matchers' || kind === 'pillar'))
     return noOwnModules;

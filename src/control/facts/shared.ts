@@ -20,11 +20,11 @@ import type { NodeSource } from '../../transport/node-source.ts';
 import type { PillarSettings } from '../../wrapper/context.ts';
 import type { OwnModules } from './own-modules.ts';
 
-/** What all hosts of one run share. */
+/** Shared by all hosts of one run. */
 export type Shared = {
   readonly request: Request;
   readonly artifact: () => Promise<Artifact>;
-  /** Modules of the user's for the control node's own work. */
+  /** The user's modules that work on the control node. */
   readonly ownModules: () => Promise<OwnModules>;
   readonly fileRoots: FileRoots;
   readonly pillarRoots: FileRoots;
@@ -32,9 +32,9 @@ export type Shared = {
   readonly nodeSource: NodeSource;
   /** Data of other hosts; absent where no host can be asked. */
   readonly mine?: Mine;
-  /** Has a host's pillar compiled by the process of the run; absent where this is that process. */
+  /** Asks the main process to compile a host's pillar; absent in the main process itself. */
   readonly askPillar?: AskPillar;
-  /** The run is an orchestration: what its steps are carried out by. */
+  /** Carries out the steps; present only if the run is an orchestration. */
   readonly conductor?: Conductor;
   /** Follows what a host's pillar and states are made of, to find other hosts with the same. */
   readonly trace?: RenderTrace;
@@ -60,31 +60,36 @@ export type AskPillar = (
 
 /** A host whose runtime answers calls. */
 export type AnsweringHost = {
-  /** `isEarly`: without the host's pillar, which may be waiting for an answer itself. */
+  /**
+   * `isEarly`: does not wait for the host's pillar, which may itself be waiting for this result.
+   */
   readonly call: (fun: string, args: readonly Data[], isEarly: boolean) => Promise<Data>;
 };
 
 /** Asks hosts for what their `mine_functions` allow: each function once per host and run. */
 export type Mine = {
-  /** A host of the run answers calls from now on. */
+  /** From now on this host answers calls. */
   readonly greeted: (id: string, host: AnsweringHost) => void;
-  /** The run of a host is over. */
+  /** The run of a host has ended. */
   readonly left: (id: string, host: AnsweringHost) => void;
-  /** Returns the answers of the hosts that match, by id. @throws TsaltError `mine-…` */
+  /** Returns the results of the matching hosts, by id. @throws TsaltError `mine-…` */
   readonly ask: (question: MineQuestion) => Promise<ReadonlyMap<string, Plain>>;
 };
 
-/** A function that hosts are asked for. */
+/** Asks hosts to call a function. */
 export type MineQuestion = {
   readonly tgt: string | readonly string[];
   readonly tgt_type: string;
   /** The name in `mine_functions`. */
   readonly fun: string;
-  /** Arguments in place of those in `mine_functions`. */
+  /** Arguments that replace those in `mine_functions`. */
   readonly args?: readonly Data[];
-  /** The host whose states want it. */
+  /** The host whose states need the results. */
   readonly asker: string;
-  /** The pillar of that host wants it: the hosts answer without theirs, so that none waits for itself. */
+  /**
+   * Asked while the asker's pillar is compiled: the hosts answer without their pillar, so that no
+   * host waits for itself.
+   */
   readonly isEarly: boolean;
 };
 
@@ -92,7 +97,7 @@ export type MineQuestion = {
 export type Conductor = StepResults & {
   /** Runs a step on its hosts. `taintOf` finds what hosts have sent among its arguments. */
   readonly run: (step: OrchestrationStep, taintOf: TaintOf) => Promise<StepReturns>;
-  /** Notes what a host returned and a template or a slot of the orchestration was given. */
+  /** Taints a host's return that was passed to a template or a slot of the orchestration. */
   readonly hear: (said: Plain, source: string) => void;
   readonly wait: (wait: EventWait) => Promise<EventsSeen>;
   readonly nested: (
@@ -102,7 +107,7 @@ export type Conductor = StepResults & {
   /**
    * Resolves the targets of all steps and compiles their states, as far as that is possible now.
    *
-   * @returns what is wrong, a text per fault
+   * @returns one error per string
    */
   readonly prepare: (chunks: readonly LowChunk[], isTest: boolean) => Promise<readonly string[]>;
   /** Does work in which all steps are predicted, to be compared with the plan that is applied. */

@@ -9,13 +9,13 @@ import { render } from '../../render/render.ts';
 import type { RenderContext, RendererTable } from '../../render/types.ts';
 import { type Rendered, refuseTaintedChoices } from './tainted-choices.ts';
 
-/** The file of an SLS name: `a/b.sls`, else `a/b/init.sls`. */
+/** Returns the file of an SLS: `a/b.sls`, or else `a/b/init.sls`. */
 const slsFile = (roots: FileRoots, sls: string, saltenv: string): string | undefined => {
   const base = sls.replaceAll('.', '/');
   return [`${base}.sls`, `${base}/init.sls`].find(candidate => roots.find(candidate, saltenv));
 };
 
-/** SLS files of some roots, rendered for one host. */
+/** Loads the SLS files of some roots, rendered for one host. */
 export const slsLoader = (
   roots: FileRoots,
   context: (saltenv: string) => RenderContext,
@@ -61,7 +61,7 @@ export const slsLoader = (
 const mergeExtra = (below: Dict | undefined, above: Dict): Dict =>
   new Map([...(below ?? []), ...above]);
 
-/** What every render of a run shares: the default pipe and which renderers are allowed. */
+/** Shared by all renderings of a run: the default pipe and the renderers that are allowed. */
 export type RenderSettings = {
   readonly pipe: string;
   readonly whitelist?: readonly string[];

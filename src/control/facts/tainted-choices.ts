@@ -6,13 +6,13 @@ import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import type { TsaltError } from '../../protocol/error.ts';
 import { selectFault } from '../../render/taint/select-fault.ts';
 
-/** A rendered file, and whose choices it must not hold. */
+/** A rendered file, and the host whose data must not choose anything in it. */
 export type Rendered = {
   readonly data: Data;
   readonly file: string;
   /** The file's text. */
   readonly text: string;
-  /** Where the data's positions are in the templates. */
+  /** Maps positions in the data to positions in the templates. */
   readonly trace?: Trace | undefined;
   /** The host's id. */
   readonly owner: string;
@@ -21,9 +21,9 @@ export type Rendered = {
 };
 
 /**
- * Refuses an SLS or top file in which a host chose what is included, excluded or extended, a
- * template engine or a saltenv. In states a host may choose a name within a folder, as in
- * `include: [nginx.{{ grains.os }}]`; in the pillar it chooses nothing.
+ * Refuses an SLS or top file in which data of the host chose what is included, excluded or
+ * extended, a template engine or a saltenv. In states the host may choose a name within a folder,
+ * as in `include: [nginx.{{ grains.os }}]`; in pillar it may not choose anything.
  *
  * @throws TsaltError `render-tainted`
  */
@@ -48,10 +48,10 @@ export const refuseTaintedChoices = (rendered: Rendered): void => {
 
 const declarations = ['include', 'extend', 'exclude'];
 
-/** Arguments that choose how the control node treats the others. */
+/** Arguments that decide how the control node reads the other arguments. */
 const choosing = ['template', 'saltenv', '__env__', 'default_renderer'];
 
-/** @param where the collection that holds what the host chose, and its key or index there */
+/** @param where the collection that holds the tainted value, and its key or index there */
 const fault = (
   { owner, file, text, trace, kind }: Rendered,
   ranges: Ranges,
@@ -81,7 +81,7 @@ const refuseValue = (dict: Dict, key: string, rendered: Rendered, choice: string
   if (value !== undefined) refuseIn(value, rendered, choice);
 };
 
-/** Refuses any tainted key, and values that are more than a name, in all of a value. */
+/** Refuses tainted keys, and tainted values that choose more than a name, at any depth. */
 const refuseIn = (value: Data, rendered: Rendered, choice: string): void => {
   if (Array.isArray(value)) {
     for (const [index, ranges] of taintMarks(value)?.values ?? [])
@@ -99,7 +99,7 @@ const refuseKeys = (dict: Dict, rendered: Rendered, choice: string): void => {
     throw fault(rendered, ranges, choice, [dict, key]);
 };
 
-/** Arguments stand at any depth: below `names` and `extend` too. */
+/** Refuses tainted arguments at any depth: they also occur below `names` and `extend`. */
 const refuseArguments = (value: Data, rendered: Rendered): void => {
   if (Array.isArray(value)) for (const item of value) refuseArguments(item, rendered);
   if (!isDict(value)) return;

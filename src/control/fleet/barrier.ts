@@ -1,10 +1,10 @@
 import type { Gate } from '../host/host-run.ts';
 
 /**
- * Lets hosts that are on their way together begin to run states together: what does not
- * compile on any of them is told before one of them is changed. A host waits for those only
- * that were in flight when it was ready, and for one that has not even answered no longer
- * than `patience` milliseconds: a dead host must not hold up a fleet.
+ * Makes hosts that run at the same time begin to run states together: if the states do not compile
+ * on one of them, this is reported before any of them is changed. A host waits only for those that
+ * were running when it was ready, and at most `patience` milliseconds for one that has not even
+ * answered: a dead host must not delay a fleet.
  */
 export const newBarrier = (patience = 5000): (() => Gate) => {
   const behind = new Set<Traveller>();

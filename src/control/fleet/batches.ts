@@ -17,8 +17,8 @@ type BatchParts = {
 };
 
 /**
- * Runs the hosts in the batches, within the budget of failures and with the checks that the options
- * ask for. Hosts that did not begin are reported.
+ * Runs the hosts in batches, with the failure budget and the checks of the options. Reports hosts
+ * that did not begin.
  *
  * @returns the error of a batch check that failed
  */
@@ -74,7 +74,7 @@ export const runInBatches = async (
   return checkError;
 };
 
-/** The hosts that match: batches and percentages count them alone. */
+/** Returns the hosts that match: batches and percentages count only these. */
 const onlyTargets = async (
   runs: HostRunner,
   { hosts, undecided }: Targets,

@@ -1,14 +1,14 @@
 import { TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
 
-/** Where a connection failed, and what to do beyond what the error itself says. */
+/** The step at which a connection failed, and advice beyond the error itself. */
 export type ConnectFault = {
   readonly step: 'name' | 'connection' | 'host key' | 'login';
   readonly hint?: string;
 };
 
 /**
- * Finds the step at which the way to a host ended.
+ * Finds the step at which connecting to a host failed.
  *
  * @param isVerified whether the host key was accepted
  */

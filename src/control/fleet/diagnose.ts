@@ -18,24 +18,24 @@ export type DoctorStep = {
   readonly name: string;
   readonly state: 'ok' | 'warning' | 'failed' | 'skipped';
   readonly detail: string;
-  /** Says what to do. */
+  /** The advice to the user. */
   readonly hint?: string;
 };
 
 export type HostDiagnosis = {
   readonly id: string;
   readonly steps: readonly DoctorStep[];
-  /** The error of a run on this host. */
+  /** The error that a run on this host would have. */
   readonly failure?: { readonly kind: ErrorKind; readonly code: string };
 };
 
 type Emit = (event: RunEvent) => void;
 
 /**
- * Goes the way of a run to each host of a request step by step, up to a call of `test.ping`, and
- * reports each host when it is done. Nothing stays on the host but its workspace.
+ * Takes the steps of a run to each host of a request, up to a call of `test.ping`, and reports each
+ * host when it is done. Only the workspace stays on the host.
  *
- * @param hosts the hosts that the request's target means
+ * @param hosts the hosts that match the request's target
  * @throws {TsaltError} kind `no-target`
  */
 export const diagnose = async (
@@ -94,7 +94,7 @@ class Examination {
     this.#add(name, 'failed', detail, text === '' ? undefined : text);
   }
 
-  /** Connects, and looks around; false where the way ends. */
+  /** Connects and inspects the host; false if a step failed. */
   async #reach(): Promise<boolean> {
     const [request, host, signal, emit] = [this.#request, this.#host, this.#signal, this.#emit];
     const transport = openTransport(transportOptions(request, emit));
@@ -144,7 +144,7 @@ class Examination {
     }
   }
 
-  /** Adds the steps of the way that were done before this one. */
+  /** Adds the steps before this one as passed. */
   #passed(until: string | undefined): void {
     for (const [name, detail] of wayOf(this.#host)) {
       if (name === until) return;
@@ -253,7 +253,7 @@ class Examination {
 
 const noAnswer: HostFailure = { kind: 'host', code: 'no-answer', message: 'There was no result.' };
 
-/** Kilobytes for the artifact, and a Node where the host has none. */
+/** Kilobytes for the artifact, and for Node if the host has none. */
 const leastSpace = 20_000;
 const mostSkew = 60;
 const oldestNode = 18;
@@ -277,7 +277,7 @@ const describeHost = (host: Host): string => {
   return `${user}@${host.host}:${port}${jump}${become}`;
 };
 
-/** The steps of a login by SSH. */
+/** The steps of an SSH login. */
 const wayOf = (host: Host): readonly (readonly [string, string])[] => [
   ['name', isIP(host.host) === 0 ? `${host.host} is known` : `${host.host} is an address`],
   ['connection', 'an SSH server answers'],

@@ -19,19 +19,19 @@ export type MineParts = {
   /** The hosts of the run. */
   readonly inRun: readonly Host[];
   readonly emit: (event: RunEvent) => void;
-  /** Runs another function on a host over a connection of its own. */
+  /** Runs another function on a host over a separate connection. */
   readonly check: (host: Host, request: Request) => Promise<HostResult | undefined>;
 };
 
 type Answer = { readonly value: Plain } | { readonly why: string };
 
-/** Characters of one answer, which templates work with. */
+/** Characters of one response, which templates process. */
 const longest = 8 * 1024 * 1024;
 
 /**
- * Asks hosts for what their `mine_functions` allow, for templates of other hosts. A host whose
- * runtime answers is asked over that connection; any other gets a connection of its own, so that no
- * question waits for the turn of a host and two hosts may ask each other.
+ * Asks hosts for functions that their `mine_functions` allow, for templates of other hosts. A host
+ * with a running runtime is asked over that connection; any other host gets a separate one. So no
+ * question waits until a host's run begins, and two hosts may ask each other.
  */
 export class HostMine implements Mine {
   readonly #parts: MineParts;
@@ -43,7 +43,7 @@ export class HostMine implements Mine {
   }
 
   greeted = (id: string, host: AnsweringHost): void => {
-    // A connection that only asks must not take the place of the host's own run.
+    // A connection for questions must not replace that of the host's own run.
     if (!this.#answering.has(id)) this.#answering.set(id, host);
   };
 
@@ -84,7 +84,7 @@ export class HostMine implements Mine {
     return found;
   };
 
-  /** The hosts that a question is for. Grains decide where the roster does not know. */
+  /** Returns the hosts that a question targets. Asks for grains if the roster does not decide. */
   async #matching(question: MineQuestion): Promise<readonly Host[]> {
     const { tgt, tgt_type, asker, fun } = question;
     const { request, inRun } = this.#parts;
@@ -132,7 +132,7 @@ export class HostMine implements Mine {
     return answer;
   }
 
-  /** Calls a function of a host, once in the run. */
+  /** Calls a function of a host, once per run. */
   #call(host: Host, fun: string, args: readonly Data[], question: MineQuestion): Promise<Answer> {
     const key = JSON.stringify([host.id, fun, args.map(toPlain), question.isEarly]);
     const known = this.#answers.get(key);

@@ -13,14 +13,14 @@ import { newBarrier } from './barrier.ts';
 import type { Targets } from './targets.ts';
 import { timeLimit } from './time-limit.ts';
 
-/** The parts that all hosts of a run work with. */
+/** The parts that all hosts of a run share. */
 export type FleetParts = {
   readonly shared: Shared;
   readonly transport: Transport;
   readonly targets: Targets;
   readonly signal: AbortSignal;
   readonly kept?: KeptRuntimes;
-  /** Enters a host into a barrier that another process keeps. */
+  /** Adds a host to a barrier that another process keeps. */
   readonly enter?: (host: Host) => NonNullable<HostRun['gate']>;
 };
 
@@ -30,12 +30,12 @@ export type HostRunner = Pick<
   'answered' | 'hasDrifted' | 'decide' | 'isDecided' | 'one' | 'check'
 >;
 
-/** Runs the hosts of a fleet one by one, in whatever order they are asked for. */
+/** Runs the hosts of a fleet one by one, in any order. */
 export class HostRuns {
   readonly #parts: FleetParts;
   readonly #enter: (host: Host) => NonNullable<HostRun['gate']>;
   readonly #decided = new Set<Host>();
-  /** Hosts that are targets, or failed before that was known. */
+  /** Hosts that are targets, or failed before that was decided. */
   answered = 0;
   /** A host differs from its plan. */
   hasDrifted = false;
@@ -46,7 +46,7 @@ export class HostRuns {
   }
 
   /**
-   * Decides before the run which of the hosts are targets. A host that cannot be asked stays: its run
+   * Decides before the run which hosts are targets. A host that cannot be asked is kept: its run
    * reports why.
    */
   async decide(host: Host): Promise<boolean> {
@@ -72,7 +72,8 @@ export class HostRuns {
   one = async (host: Host): Promise<boolean> => {
     const { emit } = this.#parts.shared;
     const gate = this.#enter(host);
-    // The gate opens after the result: others see a compile error before they change anything.
+    // Leaves the barrier after the result: others see a compile error before they change
+    // anything.
     try {
       const result = await this.#run(host, gate);
       if (!result || this.#isProbablyOther(host, result)) return true;
@@ -85,7 +86,7 @@ export class HostRuns {
     }
   };
 
-  /** Runs another function on a host, and emits nothing of it. */
+  /** Runs another function on a host, without events. */
   async check(host: Host, request: Request): Promise<HostResult | undefined> {
     const { shared } = this.#parts;
     const prepared = await this.#prepare(host);
@@ -112,7 +113,9 @@ export class HostRuns {
     return limit.explain(result);
   }
 
-  /** The host with its secrets, or the result of a host whose entry or secrets are wrong. */
+  /**
+   * Returns the host with its secrets, or the result of a host whose entry or secrets are wrong.
+   */
   async #prepare(host: Host): Promise<Host | (HostResult & Required<Pick<HostResult, 'failure'>>)> {
     const { request } = this.#parts.shared;
     try {
@@ -136,8 +139,8 @@ export class HostRuns {
   }
 
   /**
-   * A host that could not be asked, and by the grains of its last run is not a target, is reported
-   * by a warning: it does not fail the run.
+   * Whether a host that could not be asked is, by the grains of its last run, not a target. It is
+   * reported by a warning and does not fail the run.
    */
   #isProbablyOther(host: Host, { failure }: HostResult): boolean {
     const { shared, targets } = this.#parts;
@@ -171,6 +174,6 @@ const unprepared = (host: Host, request: Request, error: unknown) => ({
   },
 });
 
-/** The roster's entry is wrong, and not only a secret that it names. */
+/** Whether the roster's entry itself is wrong, not only a secret that it names. */
 const isEntryFault = ({ code }: TsaltError): boolean =>
   code.startsWith('roster-') && !code.startsWith('roster-secret');

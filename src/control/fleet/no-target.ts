@@ -5,7 +5,10 @@ import { nearest } from '../../data/nearest.ts';
 import { fnmatch } from '../../data/python/glob.ts';
 import { TsaltError } from '../../protocol/error.ts';
 
-/** The error of a run whose target matches no host: where hosts were looked for, and the likely slip. */
+/**
+ * Returns the error of a run whose target matches no host: where hosts were looked for, and the
+ * likely mistake.
+ */
 export const noTarget = (request: Request): TsaltError => {
   const { target, targetType, hosts, rosters } = request;
   if (hosts.length === 0 && rosters?.sources.length === 0)
@@ -24,7 +27,7 @@ export const noTarget = (request: Request): TsaltError => {
 const lookedFor =
   'Looked for roster.yaml, roster.yml and roster. Write one there, name a file with --roster-file or another folder with -c; user@host and @local need no roster. tsalt-ssh init writes a small project.';
 
-/** The folder of a project in which the current one lies: what was probably meant. */
+/** Returns the folder of the project that contains the current folder: the likely intention. */
 const projectAbove = (folder: string): string | undefined => {
   for (let below = folder; dirname(below) !== below; below = dirname(below)) {
     const above = dirname(below);
@@ -47,7 +50,7 @@ const known = ({ hosts, rosters }: Request): string => {
   return `The roster has: ${first.join(', ')}${more} (tsalt-ssh '*' -H lists them).`;
 };
 
-/** What was probably meant by a target that matches nothing. */
+/** Returns what a target without a match probably means. */
 const slip = ({ target, targetType, hosts, fun, raw }: Request): string | undefined => {
   if (targetType !== 'glob') return undefined;
   const ids = hosts.map(({ id }) => id);

@@ -21,7 +21,7 @@ import type { StateResult, StateResults } from '../../protocol/result.ts';
 export type OrchestrationRecord = {
   /** Their returns, by ID. */
   readonly returns: ReadonlyMap<string, StepReturns>;
-  /** The results of those among the chunks that have finished and are the same chunks. */
+  /** Returns the results of those chunks that have finished and are unchanged. */
   readonly finished: (chunks: readonly LowChunk[]) => StateResults;
   /** As `finished`; what ends from now on is recorded. `all` are those of which `chunks` are a part. */
   readonly begin: (chunks: readonly LowChunk[], all: readonly LowChunk[]) => StateResults;
@@ -37,17 +37,17 @@ type Entry = {
   readonly returns?: StepReturns;
 };
 
-/** Records that are kept. */
+/** The number of records that are kept. */
 const most = 20;
 
 const isJid = /^\d{20}$/;
 
 /**
- * Opens the record of an orchestration: a private file in the cache folder. It holds the results of
- * finished steps, which `orch.result` returns after `--resume`, and is removed after a success.
+ * Opens the record of an orchestration: a private file in the cache folder. It contains the results
+ * of finished steps, which `orch.result` returns after `--resume`, and is removed after a success.
  *
  * @param resumed the job id of the orchestration to resume
- * @throws TsaltError `orchestrate-resume` where there is no such record
+ * @throws TsaltError `orchestrate-resume` if there is no such record
  */
 export const openRecord = (
   cachedir: string,
@@ -82,7 +82,7 @@ export const openRecord = (
     },
     ended: (tag, result, returns) => {
       const chunk = hashes.get(tag);
-      // A result that is not shown is not written either: such a step runs again.
+      // Hidden results are not written either: such a step runs again.
       if (result.result !== true || result.no_log === true || chunk === undefined) return;
       entries.set(tag, { chunk, result, ...(returns ? { returns } : {}) });
       try {

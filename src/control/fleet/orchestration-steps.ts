@@ -18,7 +18,7 @@ export const returnOf = (result: HostResult, missed: ReadonlyMap<string, string>
   return { ret: (states ?? value ?? null) as Plain, retcode };
 };
 
-/** The step of a chunk as far as it is known before the run; undefined where a result decides. */
+/** The step of a chunk as far as known before the run; undefined if a result decides. */
 export const plannedStep = (chunk: LowChunk, isTest: boolean): OrchestrationStep | undefined => {
   const { fun, tgt, tgt_type = 'glob' } = chunk;
   if (fun !== 'state' && fun !== 'function') return undefined;
@@ -51,7 +51,7 @@ export const isErrors = (value: Plain | undefined): boolean =>
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-/** The call that compiles the states of a step, and runs none. */
+/** Returns the call that compiles the states of a step without running them. */
 export const compiledOnly = (request: Request): Request | undefined => {
   const kwargs = new Map(request.kwargs);
   for (const key of ['queue', 'concurrent', 'test']) kwargs.delete(key);
@@ -93,7 +93,7 @@ export const batchSize = (text: string): BatchSize => {
   return percent === '%' ? { percent: count } : { count };
 };
 
-/** All texts in data, keys too. */
+/** Returns all strings in data, keys included. */
 export const textsOf = (data: Plain): string[] => {
   const texts: string[] = [];
   const open: Plain[] = [data];
@@ -109,7 +109,7 @@ export const textsOf = (data: Plain): string[] => {
   return texts;
 };
 
-/** Data of hosts choose neither hosts nor functions nor SLS. */
+/** Refuses a step in which host-supplied data choose hosts, functions or SLS. */
 export const refuseTainted = (step: OrchestrationStep, taintOf: TaintOf): void => {
   const { tgt, tgt_type, fun, arg, kwarg, id } = step;
   const chosen: Plain[] = [tgt as Plain, tgt_type, fun, kwarg.saltenv, kwarg.pillarenv].map(

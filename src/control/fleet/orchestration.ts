@@ -88,8 +88,8 @@ export class Orchestration implements Conductor {
   hear = (said: Plain, source: string): void => this.#heard.hear(said, source);
 
   /**
-   * Finds what hosts of steps have sent. The grains of this machine are its own: an SLS may be named
-   * like one of them.
+   * Finds data that hosts of steps sent. The grains of this machine are trusted: an SLS may have
+   * the name of one of them.
    */
   #ofSteps =
     (known: TaintOf): TaintOf =>
@@ -165,7 +165,7 @@ export class Orchestration implements Conductor {
     };
   };
 
-  /** Notes a state of the orchestration that has ended, for `--resume`. */
+  /** Records a state of the orchestration that has ended, for `--resume`. */
   ended(tag: string, result: StateResult): void {
     const returns = this.#returns.get(String(result.__id__));
     this.#parts.record.ended(tag, result, returns);
@@ -337,7 +337,7 @@ export class Orchestration implements Conductor {
     };
   }
 
-  /** Narrows a request to some hosts that match it, chosen at random. */
+  /** Narrows a request to some of its hosts, chosen at random. */
   async #subset(request: Request, { subset, id }: OrchestrationStep): Promise<Request> {
     if (subset === undefined || subset <= 0) return request;
     const random = { ...request, options: { ...request.options, order: 'random' as const } };

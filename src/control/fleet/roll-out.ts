@@ -1,16 +1,16 @@
 import pLimit from 'p-limit';
 import type { BatchSize } from '../../config/request.ts';
 
-/** How a run goes from host to host. */
+/** How a run proceeds from host to host. */
 export type RolloutPlan = {
   /** The sizes of the first batches; the last one repeats. Absent: all hosts at once. */
   readonly sizes?: readonly BatchSize[];
   /**
-   * `lockstep`: a batch begins when the one before has ended. `sliding`: batches of the last size do
-   * not wait for one another, the next host begins when one has ended.
+   * `lockstep`: a batch begins when the one before has ended. `sliding`: in batches of the last
+   * size, the next host begins as soon as one has ended.
    */
   readonly mode: 'lockstep' | 'sliding';
-  /** When so many hosts have failed, no further one begins. */
+  /** No further host begins after this many failures. */
   readonly maxFail?: BatchSize;
 };
 
@@ -18,16 +18,16 @@ export type RolloutWork<T> = {
   /** Runs one host. @returns whether it succeeded */
   readonly one: (host: T) => Promise<boolean>;
   /**
-   * Called when a batch has ended and hosts are left; not between batches that slide.
+   * Called when a batch has ended and hosts are left; not between sliding batches.
    *
-   * @returns why the rest does not begin; undefined to go on
+   * @returns why the rest must not begin; undefined to continue
    */
   readonly between: (batch: readonly T[], next: readonly T[]) => Promise<string | undefined>;
-  /** Waits before the next host takes the place of one that has ended, in batches that slide. */
+  /** Waits before the next host begins in sliding batches. */
   readonly pause?: () => Promise<void>;
-  /** Why nothing else may begin; undefined to go on. */
+  /** Returns why no further host may begin; undefined to continue. */
   readonly halted?: () => string | undefined;
-  /** How many hosts may be at work at the same time. */
+  /** How many hosts may run at the same time. */
   readonly atOnce: number;
   readonly signal: AbortSignal;
 };
@@ -36,8 +36,8 @@ export type RolloutWork<T> = {
 export type RolloutEnd<T> = { readonly notStarted: readonly T[]; readonly reason?: string };
 
 /**
- * Runs hosts in batches within a budget of failures. When the budget is used up, what is at work
- * ends and nothing else begins.
+ * Runs hosts in batches within a budget of failures. When the budget is used up, the current hosts
+ * finish and no further one begins.
  *
  * @param hosts all hosts of the run, in order
  */
@@ -86,7 +86,7 @@ export const rollOut = async <T>(
   return { notStarted, ...(reason === undefined ? {} : { reason }) };
 };
 
-/** A part of all hosts in hosts: at least one. */
+/** Converts a size or percentage into a number of hosts, at least one. */
 const hostsOf = (size: BatchSize, hosts: readonly unknown[]): number =>
   Math.max(1, 'count' in size ? size.count : Math.ceil((hosts.length * size.percent) / 100));
 

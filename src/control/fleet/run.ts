@@ -35,11 +35,12 @@ import { pickTargets, unknownNames } from './targets.ts';
 import { workerCount } from './worker-count.ts';
 
 /**
- * Runs a request on every host that matches: at most `maxProcs` at once, in batches when
- * asked. Results are events, in the order hosts finish, and are not kept. Throws `TsaltError` for faults of this side
- * only (no target, a bad target expression); a failing host is a result.
+ * Runs a request on every host that matches, at most `maxProcs` at once, in batches if requested.
+ * Results are events, in the order in which hosts finish, and are not kept. A failing host is a
+ * result; only errors of the control node (no target, a wrong target expression) are thrown as
+ * `TsaltError`.
  *
- * @param open opens what connects to hosts
+ * @param open opens the transport to the hosts
  * @param kept the connections and runtimes of a session, which outlive the run
  */
 export const runFleet = async (
@@ -129,7 +130,7 @@ const conduct = async (
     });
   emit({ type: 'start', hosts: hosts.map(({ id }) => id), fun: request.fun });
   boundGarbage(hosts.length);
-  // Every host in flight listens for the end of the run.
+  // Every running host listens for the end of the run.
   setMaxListeners(0, signal);
   const count = kept || open !== openTransport ? 1 : workerCount(request, hosts.length);
   const { runs, close } = hosts.some(({ via }) => via !== undefined)
@@ -174,7 +175,7 @@ const runsOfWorkers = async (
   parts: Omit<FleetParts, 'transport'>,
   count: number,
 ): Promise<Runs> => {
-  // Made once, and not by each worker.
+  // Build it once, before the workers need it.
   await parts.shared.artifact().catch(() => undefined);
   const { WorkerRuns } = await import('./worker-runs.ts');
   const { localWorkers } = await import('../workers/local-workers.ts');
@@ -188,7 +189,7 @@ const runsOfWorkers = async (
   return { runs, close: () => runs.close() };
 };
 
-/** Runs hosts by the workers of their segments; hosts without `via` by a process of this machine. */
+/** Runs hosts through the workers of their segments; hosts without `via` in a local process. */
 const runsElsewhere = async (parts: Omit<FleetParts, 'transport'>): Promise<Runs> => {
   const { request, emit } = parts.shared;
   const { WorkerRuns } = await import('./worker-runs.ts');
@@ -200,7 +201,7 @@ const runsElsewhere = async (parts: Omit<FleetParts, 'transport'>): Promise<Runs
   return { runs, close: () => runs.close() };
 };
 
-/** What can be said before any connection: calls that cannot work, modules that are left out. */
+/** Checks, before any connection, for calls that cannot work and modules that are left out. */
 const checkModules = async (
   { fun, args, kwargs, options }: Request,
   shared: Shared,
@@ -212,7 +213,7 @@ const checkModules = async (
     shared.emit({ type: 'log', level: 'warning', module: 'loader', message });
 };
 
-/** Refuses a plan that other modules made: their predictions and changes may differ. */
+/** Refuses a plan that was made with other modules: predictions and changes may differ. */
 const checkArtifact = async (planned: AppliedPlan, shared: Shared): Promise<void> => {
   if ((await shared.artifact()).sha256 === planned.artifact) return;
   throw new TsaltError(
@@ -223,9 +224,9 @@ const checkArtifact = async (planned: AppliedPlan, shared: Shared): Promise<void
 };
 
 /**
- * Makes what all hosts of a request share. Nothing is read of hosts.
+ * Makes the parts that all hosts of a request share. Reads nothing from hosts.
  *
- * @param unsaved texts that are read instead of files
+ * @param unsaved texts that replace files
  */
 export const shareRequest = (
   request: Request,
@@ -239,7 +240,7 @@ export const shareRequest = (
     ...modulePlaces(config),
     controlFunctions: controlFunctions(),
   });
-  // Awaited by every host; a failure is each host's own, so it must not count as unhandled here.
+  // Every host awaits it and reports a failure itself, so it must not count as unhandled here.
   artifact.catch(() => undefined);
   let own: Promise<OwnModules> | undefined;
   const log = (message: string): void =>

@@ -41,15 +41,15 @@ import { shareRequest } from './run.ts';
 import { pickTargets, type Targets } from './targets.ts';
 
 /**
- * Works for another process of this program, which sends hosts over the channel that `fork` made.
- * Ends with it.
+ * Works for another process of this program, which sends hosts over the channel of `fork`. Ends
+ * with that process.
  */
 export const serveWorker = (): void => {
   const queue: string[] = [];
   const flush = (): void => {
     if (process.connected) process.send?.(queue.splice(0), undefined, undefined, () => undefined);
   };
-  // Messages that come about together are one message of the channel.
+  // Messages of the same moment share one message of the channel.
   const send = (message: FromFleetWorker): void => {
     if (queue.push(encodeMessage(message)) === 1) setImmediate(flush);
   };
@@ -62,12 +62,12 @@ export const serveWorker = (): void => {
     for (const text of texts as readonly string[])
       worker.receive(decodeMessage(text) as ToFleetWorker);
   });
-  // Ctrl-C at the terminal reaches this process, too; the process of the run decides.
+  // Ctrl-C at the terminal reaches this process, too; the main process decides what happens.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
   process.on('disconnect', () => worker.over());
 };
 
-/** Milliseconds that connections have to close after the run. */
+/** Milliseconds for closing connections after the run. */
 const patience = 1000;
 
 type Question = { resolve: (value: unknown) => void; reject: (error: unknown) => void };
@@ -105,7 +105,7 @@ class FleetWorker {
     }
   }
 
-  /** The channel is closed: after the run in order, or because the other process has ended. */
+  /** Called when the channel closes: after the run, or because the other process has ended. */
   over(): void {
     if (!this.#isOver) process.exit(0);
     setTimeout(() => process.exit(0), patience).unref();
@@ -207,7 +207,7 @@ class FleetWorker {
           this.#gates.set(id, resolve);
           this.#send({ type: 'gate', id, step: 'ready' });
         }),
-      // The process of the run knows by the result.
+      // The main process learns it from the result.
       leave: () => undefined,
     };
   }
@@ -220,7 +220,9 @@ class FleetWorker {
       this.#send({ type: 'ask', id, method, params });
     });
 
-  /** Asks for a pillar until all is known that its templates ask the host for. */
+  /**
+   * Asks for a pillar, and answers the requests of its templates to the host, until it is complete.
+   */
   #askPillar: AskPillar = async (host, { grains, settings: { override, ...rest } }, call) => {
     const settings = { ...rest, ...(override ? { override: pack(override) } : {}) };
     const answers: Record<string, Plain> = {};

@@ -7,15 +7,15 @@ import { complaint, decideTarget, matches, needs } from '../../targeting/match.t
 import { hostOpts } from '../facts/host-opts.ts';
 import type { HostAttempt } from '../host/attempt.ts';
 
-/** The hosts of a target, as far as they are known before any connection. */
+/** The hosts of a target, as far as known before any connection. */
 export type Targets = {
   /** Hosts that match, and those that may match, in the order in which they run. */
   readonly hosts: readonly Host[];
   /** Hosts whose grains or pillar decide. */
   readonly undecided: ReadonlySet<Host>;
-  /** Decides on the host's own connection, after its hello. */
+  /** Decides over the host's own connection, after its hello. */
   readonly isTarget: (attempt: HostAttempt) => Promise<boolean>;
-  /** Decides by collected grains alone; undefined where the pillar decides. */
+  /** Decides by collected grains alone; undefined if the pillar is needed. */
   readonly isTargetBy: (host: Host, grains: PlainDict) => boolean | undefined;
 };
 
@@ -28,8 +28,8 @@ type Condition = {
 };
 
 /**
- * Finds the hosts that a target means, within `--limit` and without `--exclude`. Hosts that are
- * excluded by what is known of them are not contacted.
+ * Finds the hosts of a target, within `--limit` and without `--exclude`. Hosts that known data
+ * exclude are not contacted.
  *
  * @throws TsaltError `target-wrong` for an expression that cannot match any host
  */
@@ -100,7 +100,7 @@ const conditionsOf = (request: Request): Condition[] => {
   ];
 };
 
-/** Hosts that are named one by one run in that order, unless `--order` chooses another. */
+/** Hosts that are listed one by one run in that order, unless `--order` says otherwise. */
 const inOrder = (
   { target, targetType, options: { order } }: Request,
   hosts: readonly Host[],
@@ -113,7 +113,7 @@ const inOrder = (
   return hosts.toSorted((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
 };
 
-/** Fisher and Yates's shuffle. */
+/** Fisher-Yates shuffle. */
 const shuffled = (hosts: readonly Host[]): readonly Host[] => {
   const list = [...hosts];
   for (let at = list.length - 1; at > 0; at -= 1) {
@@ -132,8 +132,8 @@ const refuseWrong = ({ expression, type, delimiter }: Condition, { config }: Req
 };
 
 /**
- * Names of a list target that no roster has. A glob that matches less than expected is ordinary; a
- * host that was named and silently left out is not.
+ * Returns names of a list target that no roster has. A glob may match fewer hosts than expected,
+ * but a host that was named must not be left out silently.
  */
 export const unknownNames = ({
   target,

@@ -1,8 +1,9 @@
 import type { HostResult } from '../../protocol/event.ts';
 
 /**
- * The signal of one host's run: the whole run's, and the time that one host may take. Signals
- * made by `AbortSignal.any` are not used: what nobody else holds, Node 20 may forget.
+ * Returns the signal of one host's run: aborted by the whole run's signal, or when the host's time
+ * is up. `AbortSignal.any` is not used: Node 20 may collect such a signal while only listeners
+ * refer to it.
  */
 export const timeLimit = (
   run: AbortSignal,
@@ -10,7 +11,7 @@ export const timeLimit = (
 ): {
   readonly signal: AbortSignal;
   readonly release: () => void;
-  /** Says of a run that was ended by the limit why it was. */
+  /** Adds to the result that the time limit ended the run. */
   readonly explain: (result: HostResult | undefined) => HostResult | undefined;
 } => {
   if (seconds === undefined)
@@ -32,7 +33,7 @@ export const timeLimit = (
     },
     explain: result => {
       if (!isOver || result?.failure?.code !== 'cancelled') return result;
-      // The first line says that it was cancelled, the others what was running.
+      // The first line reports the cancellation, the others what was running.
       const [, ...running] = result.failure.message.split('\n');
       const limit = `${result.id}: not done within ${seconds} s (--timeout).`;
       const message = [limit, ...running].join('\n');

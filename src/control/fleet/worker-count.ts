@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Request } from '../../config/request.ts';
 
-/** Hosts from which on a further process is worth its start, about 0.2 s of a processor. */
+/** Hosts that justify one more process, which takes about 0.2 s of CPU to start. */
 const hostsEach = 20;
 
 /** How many processes share the hosts of a run. */

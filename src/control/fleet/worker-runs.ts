@@ -22,7 +22,7 @@ import type { FleetParts, HostRunner } from './host-runs.ts';
 import { readWorkerEvent } from './worker-events.ts';
 import { readWorkerQuestion } from './worker-questions.ts';
 
-/** A host that a worker works for. */
+/** A host that a worker currently runs. */
 type InFlight = {
   readonly host: Host;
   readonly worker: PoolWorker;
@@ -34,8 +34,8 @@ type InFlight = {
 };
 
 /**
- * Runs hosts in other processes: of this machine, or behind a queue. Order, batches, budgets and the barrier are those of one
- * process: they stay here, and so do questions to the person at the terminal.
+ * Runs hosts in other processes: local ones, or remote workers behind a queue. Order, batches,
+ * budgets and the barrier stay in the main process, and so do questions to the user.
  */
 export class WorkerRuns implements HostRunner {
   readonly #parts: Omit<FleetParts, 'transport'>;
@@ -44,7 +44,7 @@ export class WorkerRuns implements HostRunner {
   readonly #enter = newBarrier();
   readonly #mine: HostMine;
   readonly #decided = new Set<Host>();
-  /** Warnings about no host, which every worker may have. */
+  /** Warnings that do not concern a host: every worker may emit them. */
   readonly #warned = new Set<string>();
   readonly #passphrases = new Map<string, Promise<Secret>>();
   readonly #abort = (): void => this.#pool.abort();
@@ -71,7 +71,7 @@ export class WorkerRuns implements HostRunner {
   }
 
   async decide(host: Host): Promise<boolean> {
-    // The run of the host reports why it cannot be asked.
+    // The host's run reports why it cannot be asked.
     return this.#give(host, { do: 'decide' }).then(Boolean, () => true);
   }
 
@@ -124,7 +124,7 @@ export class WorkerRuns implements HostRunner {
       }
   }
 
-  /** Sends a host to a worker, and returns its answer. */
+  /** Sends a host to a worker, and returns the worker's response. */
   async #give(host: Host, task: WorkerTask, gate?: Gate): Promise<unknown> {
     const { shared, targets } = this.#parts;
     const { raw } = shared.request;

@@ -9,7 +9,7 @@ export type OwnStreams = {
   readonly stderr: NodeJS.WriteStream;
 };
 
-/** The exit code of a shell for what was ended by a signal. */
+/** The exit codes that a shell uses for a signal. */
 const signals: Readonly<Record<string, number>> = {
   HUP: 129,
   INT: 130,
@@ -22,8 +22,8 @@ const signals: Readonly<Record<string, number>> = {
 };
 
 /**
- * Connects a command on a host with this process's own streams until it ends. At a terminal each
- * key goes to the host, and the host's terminal has the size of this one.
+ * Connects a command on a host with the streams of this process until it ends. At a terminal, each
+ * key goes to the host, and the host's terminal gets the size of this one.
  *
  * @returns the exit code of the command
  */
@@ -47,7 +47,7 @@ export const attach = async (
   channel.stdin.on('drain', () => stdin.resume());
   for (const stream of [channel.stdin, channel.stdout, channel.stderr])
     stream.on('error', () => undefined);
-  // Nobody reads what follows.
+  // The reader is gone.
   for (const stream of [stdout, stderr]) stream.on('error', () => channel.close());
   const ended = [channel.stdout, channel.stderr].map(stream =>
     stream.readableEnded ? undefined : once(stream, 'close').catch(() => undefined),
@@ -72,7 +72,7 @@ export const attach = async (
     stdout.off('resize', resize);
     if (isTerminal) stdin.setRawMode(false);
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(name, stop);
-    // A pipe that nobody closes would keep the process.
+    // A pipe that stays open would keep the process alive.
     stdin.destroy();
   }
 };

@@ -23,15 +23,15 @@ import { readDecision, readGrains } from '../serve/request-params.ts';
 import { HostStates, type StatesParts } from './host-states.ts';
 import { contextForHost, pillarSeen, quietContext, runContext } from './wrapper-context.ts';
 
-/** What an attempt needs of its session. */
+/** The parts of its session that an attempt needs. */
 export type AttemptNeeds = Pick<StatesParts, 'ready' | 'restart' | 'guarded'> & {
-  /** Asks sources outside. */
+  /** Asks external sources of the pillar. */
   readonly ask: AskSource;
-  /** The host asked for what it may not have: its run is over. */
+  /** Ends the run because the host made a forbidden request. */
   readonly refuse: (error: TsaltError) => void;
 };
 
-/** The question before a state: only in a run with `--step`. */
+/** Asks before each state, in a run with `--step`. */
 const decisionHandlers = ({ shared, host }: HostFacts): Readonly<Record<string, Handler>> => {
   const { decide } = shared.request;
   return decide
@@ -40,10 +40,10 @@ const decisionHandlers = ({ shared, host }: HostFacts): Readonly<Record<string, 
 };
 
 /**
- * One attempt at a host's run, on the control side: what is known of the host, its pillar,
- * templates, calls and states, and what it may request. Built before the host answers; `greet`
- * gives it the grains and the wire. A run has a second attempt where the first one, made by
- * `speculate`, assumed grains that are not the host's.
+ * One attempt at a host's run, on the control side: the facts about the host, its pillar,
+ * templates, calls and states, and the requests that it may make. It is built before the host
+ * answers; `greet` passes it the grains and the wire. A run needs a second attempt if the first
+ * one, made by `speculate`, assumed wrong grains.
  */
 export class HostAttempt {
   readonly facts: HostFacts;
@@ -110,24 +110,27 @@ export class HostAttempt {
     });
   }
 
-  /** The modules are known, before the host has answered. */
+  /** Sets the modules, before the host has answered. */
   learn(artifact: Artifact, own: OwnModules): void {
     this.facts.learnModules(artifact, own);
   }
 
-  /** The host answered. */
+  /** Sets grains and wire when the host has answered. */
   greet(grains: PlainDict, peer: Peer): void {
     this.facts.learnGrains(grains);
     this.calls.connect(peer);
   }
 
-  /** The host will answer, probably with these grains: work that needs the host waits for `peer`. */
+  /** Assumes these grains until the host answers. Work that needs the host waits for `peer`. */
   suppose(grains: PlainDict, peer: Promise<Peer>): void {
     this.facts.suppose(grains);
     this.calls.connect(peer);
   }
 
-  /** The host answered. @returns whether what was supposed and used is true */
+  /**
+   * Compares the assumed grains with the real ones. @returns whether all grains that were read are
+   * right
+   */
   confirm(grains: PlainDict): boolean {
     return this.facts.confirm(grains);
   }
@@ -137,7 +140,7 @@ export class HostAttempt {
     return runContext(this);
   }
 
-  /** Calls a function for another host's template: it is not the run itself. */
+  /** Calls a function for another host's template; it is not part of the run. */
   answer(fun: string, args: readonly Data[], isEarly: boolean): Promise<Data> {
     const call = isEarly ? this.calls.callSeeing(new Map()) : this.calls.call;
     return call(fun, args, new Map());
@@ -148,7 +151,7 @@ export class HostAttempt {
     this.#work.close();
   }
 
-  /** The requests this host may make, once it has answered. */
+  /** The requests that this host may make, once it has answered. */
   get handlers(): Readonly<Record<string, Handler>> {
     this.#handlers ??= this.#makeHandlers();
     return this.#handlers;

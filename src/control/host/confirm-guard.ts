@@ -12,18 +12,18 @@ import type { PlainDict } from '../../protocol/plain.ts';
 import { readable } from '../../transport/faults.ts';
 import { endsAtOnce, type HostWay, reachAgain } from './reach-again.ts';
 
-/** What the end of a guarded run needs of its link. */
+/** The link as the end of a guarded run needs it. */
 export type GuardLink = HostWay & {
-  /** Logs in and starts the runtime anew. */
+  /** Logs in and starts the runtime again. */
   readonly reopen: () => Promise<Peer>;
 };
 
 /** Between two attempts to reach a host, in milliseconds. */
 const every = 1000;
-/** How long a host may need to put everything back and to be there again, in milliseconds. */
+/** How long a host may take to roll back and to be reachable again, in milliseconds. */
 const revertWithin = 120_000;
 
-/** What a host is told of a guarded run of its. */
+/** Returns the rollback parameters that are sent to a host. */
 export const guardOf = (
   { user, sudo, sudo_user }: Host,
   seconds: number,
@@ -36,9 +36,10 @@ export const guardOf = (
 });
 
 /**
- * Carries out a guarded run of states, then logs in anew: only who still gets in keeps what it changed.
+ * Carries out a guarded run of states, then logs in again: changes are confirmed only if that
+ * succeeds.
  *
- * @throws TsaltError `run-reverted` when the host took it back, or what the run throws
+ * @throws TsaltError `run-reverted` if the host rolled back, or the error of the run
  */
 export const runGuarded = async <T>(
   link: GuardLink,
@@ -109,7 +110,7 @@ const reverted = (id: string, why: string, { restored, problems }: GuardAnswer):
   });
 };
 
-/** The option `guard_paths`: files and folders that a guarded run puts back, too. */
+/** The option `guard_paths`: more files and folders that a rollback restores. */
 export const guardPaths = ({ guard_paths: said }: PlainDict): string[] => {
   const paths = said === undefined || said === null ? [] : [said].flat();
   const wrong = paths.find(path => typeof path !== 'string' || !/^\/+[^/]/.test(path));

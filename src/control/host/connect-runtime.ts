@@ -9,10 +9,10 @@ import { askSudo, type HostRun, phase } from './host-run.ts';
 import type { RuntimeSlot, Served } from './kept-runtimes.ts';
 import { PlacedFaults } from './placed-faults.ts';
 
-/** How a runtime begins. */
+/** How to start a runtime. */
 export type Wiring = {
   readonly early?: EarlyCall;
-  /** The command that starts the runtime was sent: the host is busy for a while. */
+  /** Called when the start command was sent: the host is busy for a while. */
   readonly onSent?: () => void;
 };
 
@@ -36,8 +36,8 @@ export const servedOf = (
 });
 
 /**
- * Starts the runtime on a connection, within the limits for hosts, and waits for its hello. What
- * the host then says belongs to the run that the slot serves.
+ * Starts the runtime on a connection, within the limits for hosts, and waits for its hello. Later
+ * messages of the host belong to the run that the slot serves.
  */
 export const connectRuntime = async (
   run: HostRun,

@@ -4,15 +4,15 @@ import type { Peer } from '../../protocol/peer.ts';
 import type { HostAttempt } from './attempt.ts';
 import type { HostRun } from './host-run.ts';
 
-/** A call that travels with the command that starts the runtime: one round trip less. */
+/** A call that is sent with the command that starts the runtime, which saves a round trip. */
 export type EarlyCall = {
   readonly send: (peer: Peer) => void;
   readonly answer: () => Promise<CallResult> | undefined;
 };
 
 /**
- * The run's function as an early call, where it needs nothing of the host first. A function that
- * depends on grains (targets, pillar) has to wait.
+ * Returns the run's function as an early call if it needs nothing from the host first. A function
+ * that depends on grains (targets, pillar) has to wait.
  */
 export const earlyCall = async (
   run: HostRun,
@@ -25,7 +25,8 @@ export const earlyCall = async (
   return {
     send: peer => {
       answer = calls.callHost(fun, args.map(toPlain), toPlainDict(kwargs), { early: peer });
-      // Whoever awaits it sees a failure; when the link is never established, nobody does.
+      // The awaiting caller handles a failure. If the link is never established, nothing awaits
+      // it.
       answer.catch(() => undefined);
     },
     answer: () => answer,

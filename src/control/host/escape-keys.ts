@@ -1,8 +1,8 @@
 const tilde = 0x7e;
 
 /**
- * Finds `~.` at the beginning of a line among typed keys, which ends a session whose host no longer
- * answers, as in ssh. `~~` is a tilde.
+ * Finds `~.` at the beginning of a typed line, which ends a session whose host no longer answers,
+ * as in ssh. `~~` is a tilde.
  */
 export class EscapeKeys {
   readonly #end: () => void;
@@ -13,7 +13,7 @@ export class EscapeKeys {
     this.#end = end;
   }
 
-  /** Returns the keys that the host gets. */
+  /** Returns the keys to send to the host. */
   take(chunk: Uint8Array): Buffer {
     const keys: number[] = [];
     for (const key of chunk) {

@@ -6,7 +6,7 @@ import type { HostAttempt } from './attempt.ts';
 import type { HostRun } from './host-run.ts';
 import { withUnfinished } from './unfinished.ts';
 
-/** The result of a run that an error ended, with the states that had finished before. */
+/** Makes the result of a run that an error ended, with the states that had finished before. */
 export const failedRun = (
   { host, shared }: HostRun,
   attempt: HostAttempt,
@@ -35,7 +35,7 @@ const failureOf = ({ id }: Host, error: unknown): HostFailure => {
   };
 };
 
-/** Salt's codes for a host: 1 compile error, 5 pillar, 254 for what keeps us from the host. */
+/** Salt's codes for a host: 1 compile error, 5 pillar, 254 if the host cannot be reached. */
 const retcodeOf = (error: unknown): number => {
   const kind = error instanceof TsaltError ? error.kind : 'internal';
   if (kind === 'pillar') return 5;

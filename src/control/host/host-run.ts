@@ -5,30 +5,30 @@ import type { Shared } from '../facts/shared.ts';
 import type { HostAttempt } from './attempt.ts';
 import type { KeptRuntimes } from './kept-runtimes.ts';
 
-/** One host's part in a barrier. */
+/** One host's membership of a barrier. */
 export type Gate = {
-  /** It answered; from now on it renders and compiles. */
+  /** The host has answered; from now on it renders and compiles. */
   readonly connected: () => void;
-  /** It is ready to change something: resolves when the others are, too, or have ended. */
+  /** The host is ready to be changed. Resolves when the others are ready, too, or have ended. */
   readonly ready: () => Promise<void>;
-  /** It has ended, whatever came of it. */
+  /** The host has ended, whatever the result. */
   readonly leave: () => void;
 };
 
-/** What one host's run is made of. */
+/** The parts of one host's run. */
 export type HostRun = {
   readonly shared: Shared;
   readonly transport: Transport;
   readonly host: Host;
-  /** Decides, once grains are there, whether the host is a target. */
+  /** Decides, once the grains are known, whether the host is a target. */
   readonly isTarget?: (attempt: HostAttempt) => Promise<boolean>;
   readonly signal: AbortSignal;
   readonly gate?: Gate;
-  /** The runtimes of a session: this run takes its host's, and leaves it there. */
+  /** The runtimes of a session: this run takes its host's, and returns it at the end. */
   readonly kept?: KeptRuntimes;
 };
 
-/** Tells which stage the host has come to. */
+/** Reports the stage that the host has reached. */
 export const phase = ({ shared, host }: HostRun, name: Phase, detail?: string): void =>
   shared.emit({
     type: 'phase',
@@ -39,7 +39,7 @@ export const phase = ({ shared, host }: HostRun, name: Phase, detail?: string): 
 
 const sudoAnswers = new WeakMap<Host, Promise<Secret>>();
 
-/** Asked once in a run: after a restart of the host nobody may sit there any more. */
+/** Asks for the sudo password once per run: after a restart of the host the user may be away. */
 export const askSudo =
   ({ host, shared }: HostRun) =>
   (): Promise<Secret> => {

@@ -36,7 +36,7 @@ import type { RenderRefs } from '../serve/render-refs.ts';
 import { readRan } from '../serve/said-events.ts';
 import { guardOf, guardPaths } from './confirm-guard.ts';
 
-/** What a run of states works with. */
+/** The dependencies of a run of states. */
 export type StatesParts = {
   readonly facts: HostFacts;
   readonly pillar: HostPillar;
@@ -44,33 +44,33 @@ export type StatesParts = {
   readonly refs: FileRefs;
   readonly renders: RenderRefs;
   readonly functions: HostFunctions;
-  /** Renders a template before its state runs; throws `NeedsHost` where that cannot be. */
+  /** Renders a template before its state runs; throws `NeedsHost` if that is impossible. */
   readonly renderAhead: RenderAhead;
-  /** Resolves when the hosts that are on their way together may be changed. */
+  /** Resolves when all hosts of the barrier may be changed. */
   readonly ready: () => Promise<void>;
   /** Restarts the host and waits until it is back. */
   readonly restart: (restart: Restart) => Promise<Pick<Resume, 'took' | 'failed'>>;
-  /** Carries out a guarded run, and confirms it by logging in anew. */
+  /** Carries out a guarded run, and confirms it by a second login. */
   readonly guarded: <T>(guard: GuardParams, run: () => Promise<T>) => Promise<T>;
 };
 
-/** The option `state_queue` (the host's own first): how a run waits that does not say so itself. */
+/** The option `state_queue` (the host's own first): how a run waits unless the call says so. */
 const queueOf = ({ opts, shared }: HostFacts): boolean | number => {
   const option = opts.state_queue ?? shared.request.config.options.get('state_queue');
   return typeof option === 'number' || typeof option === 'boolean' ? option : false;
 };
 
-/** Whether predictions are those of a plan: made for one, or compared with it. */
+/** Whether predictions are made for a plan, or compared with one. */
 const isPlan = ({ options, planned }: Request): boolean =>
   options.plan === true || planned !== undefined;
 
-/** Runs low chunks on the host and keeps what comes of them. */
+/** Runs low chunks on the host and collects the results. */
 export class HostStates {
   readonly #parts: StatesParts;
   readonly results: StateResults = {};
   /** States were sent to the host. */
   isSent = false;
-  /** Stands where the states of a template's own `state.*` call go: they are no part of the run. */
+  /** Collects the states of a template's own `state.*` call: they are not part of the run. */
   #aside: StateResults | undefined;
   readonly #warned = new Set<string>();
   readonly #running = new Map<string, StateStarted>();
@@ -91,7 +91,7 @@ export class HostStates {
     return [...this.#running.values()];
   }
 
-  /** The states that were sent and did not begin. */
+  /** The states that were sent and have not begun. */
   get unstarted(): readonly LowChunk[] {
     return this.#planned.filter(chunk => {
       const tag = lowTag(chunk);
@@ -99,7 +99,7 @@ export class HostStates {
     });
   }
 
-  /** A state finished on the host; false when it belongs to what a template called. */
+  /** Records a finished state; false if it belongs to a template's call. */
   finished({ tag, result }: StateFinished): boolean {
     this.#running.delete(tag);
     this.#gate.end(tag);
@@ -107,19 +107,19 @@ export class HostStates {
     return this.#aside === undefined;
   }
 
-  /** Returns what is shown of the output of a state that runs. */
+  /** Returns the part of a running state's output that is shown. */
   shown(piece: OutputPiece): OutputPiece | undefined {
     if (!this.isOwnRun || !this.#running.has(piece.tag)) return undefined;
     const chunk = this.#planned.find(one => lowTag(one) === piece.tag);
     return chunk === undefined || chunk.no_log === true ? undefined : this.#gate.take(piece);
   }
 
-  /** Whether states that start now are the run's own. */
+  /** Whether states that start now belong to the run itself. */
   get isOwnRun(): boolean {
     return this.#aside === undefined;
   }
 
-  /** Runs low chunks on the host: they are the run. */
+  /** Runs low chunks on the host, as the run itself. */
   run = async (chunks: readonly LowChunk[], settings: RunSettings): Promise<RunOutcome> => {
     const { facts, pillar, ready } = this.#parts;
     const { host, shared } = facts;
@@ -152,7 +152,7 @@ export class HostStates {
     return { job: () => job };
   }
 
-  /** What takes the run back, where the user wants that and something may change. */
+  /** Returns the rollback settings, if the user wants a rollback and something may change. */
   #guard(chunks: readonly LowChunk[], { test }: RunSettings): GuardParams | undefined {
     const { host, shared, opts } = this.#parts.facts;
     const seconds = shared.request.options.guard;
@@ -162,7 +162,9 @@ export class HostStates {
     return guardOf(host, seconds, guardPaths(opts));
   }
 
-  /** Whoever restarts the host ends what would take the run back. */
+  /**
+   * Sends the run. Under `--guard`, restarts are refused: they would end the rollback's watchdog.
+   */
   async #sendOnce(params: RunParams): Promise<RunResult> {
     const answer = await this.#send(params);
     if (answer.restart) throw noRestart(this.#parts.facts.host.id);
@@ -185,7 +187,10 @@ export class HostStates {
     return answer;
   }
 
-  /** Runs what a template's `state.*` call asks for: no event tells of it, the run is not its. */
+  /**
+   * Runs the states of a template's `state.*` call. They are not part of the run, so no events are
+   * emitted.
+   */
   runAside = async (chunks: readonly LowChunk[], settings: RunSettings): Promise<RunOutcome> => {
     const [states, before] = [{}, this.#aside];
     this.#aside = states;
@@ -205,7 +210,7 @@ export class HostStates {
     }
   };
 
-  /** Restarts the host and takes up the run where it stands. */
+  /** Restarts the host and continues the run. */
   async #goOn(
     restart: Restart,
     chunks: readonly LowChunk[],
@@ -215,7 +220,7 @@ export class HostStates {
     const outcome = await restartHost(restart);
     facts.shared.emit({ type: 'phase', host: facts.host.id, phase: 'run' });
     const resume = { restart, results: this.results, ...outcome };
-    // Another run may have begun meanwhile: half a run is better late than never finished.
+    // Another run may have begun meanwhile; it is better to finish this one late than never.
     return this.#send({ ...(await this.#params(chunks, settings)), queue: true, resume });
   }
 
@@ -233,7 +238,7 @@ export class HostStates {
         item => item.kind === 'state' && !item.builtin && mayBeCalled(item, state),
       ),
     );
-    // A state may come to any module of the user: they call one another.
+    // A state may use any of the user's modules: they call each other.
     for (const { sources = [] } of facts.ownOnHost) sources.forEach(refs.addSource);
     renders.addChunks(chunks, settings.pillar, facts.modules);
     const opts = {
@@ -261,7 +266,7 @@ export class HostStates {
     };
   }
 
-  /** Once each: a run that goes on after a restart binds its chunks again. */
+  /** Warns once of each: a run that continues after a restart binds its chunks again. */
   #warn(warnings: readonly string[]): void {
     const { host, shared } = this.#parts.facts;
     for (const message of warnings) {
@@ -280,7 +285,7 @@ export class HostStates {
   }
 }
 
-/** States fail by their results: an error ends the whole run, whatever threw it. */
+/** States fail by their results; an error, whatever threw it, ends the whole run. */
 const brokenOff = (error: unknown): never => {
   if (!(error instanceof TsaltError) || error.kind !== 'function') throw error;
   const { code, message, at, hint, cause } = error;

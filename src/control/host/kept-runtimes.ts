@@ -12,7 +12,7 @@ export type Served = {
   /** The attempt whose states run. */
   readonly attempt: () => HostAttempt;
   readonly handlers: Readonly<Record<string, Handler>>;
-  /** New ones in each run: a session may be long. */
+  /** New ones for each run, since a session may be long. */
   readonly limits: PeerLimits;
 };
 
@@ -26,7 +26,7 @@ export class RuntimeSlot {
   artifact = '';
   #isEnded = false;
 
-  /** Keeps what was opened. */
+  /** Stores the opened connection and link. */
   opened(connection: Connection, link: Link, artifact: string): void {
     this.connection = connection;
     this.link = link;
@@ -61,7 +61,7 @@ export class RuntimeSlot {
   }
 }
 
-/** Connections and runtimes of a session of several runs. One run at a time has a host. */
+/** Connections and runtimes of a session of several runs. A host serves one run at a time. */
 export class KeptRuntimes {
   /** Opened by the first run. */
   transport: Transport | undefined;
@@ -79,14 +79,14 @@ export class KeptRuntimes {
     return undefined;
   }
 
-  /** Takes back the runtime of a run that has ended well. */
+  /** Returns the runtime of a run that has succeeded. */
   give(host: string, slot: RuntimeSlot): void {
     slot.served = undefined;
     if (this.#isClosed || !slot.isAlive || this.#slots.has(host)) slot.close();
     else this.#slots.set(host, slot);
   }
 
-  /** Ends all runtimes that no run has. */
+  /** Ends all runtimes that are not in use. */
   close(): void {
     this.#isClosed = true;
     for (const slot of this.#slots.values()) slot.close();

@@ -11,27 +11,27 @@ import { isUnwritable } from '../../trust/spare-cache.ts';
 
 type Kept = {
   readonly grains: PlainDict;
-  /** Calls that read what is never known ahead: there is no use in beginning them early. */
+  /** Calls that read grains which are never known ahead, so speculation is useless for them. */
   readonly useless?: readonly string[];
 };
 
 const mostUseless = 50;
 
-/** The grains that a host had in its last run, where supposing that they are the same is of use. */
+/** Returns the grains of the host's last run, if speculating on them can help. */
 export const lastGrains = (request: Request, host: Host): PlainDict | undefined => {
   const kept = readKept(request.config, host);
   return kept?.useless?.includes(callKey(request)) ? undefined : kept?.grains;
 };
 
-/** The grains that a host had in its last run. */
+/** Returns the grains of a host's last run. */
 export const cachedGrains = (config: Config, host: Host): PlainDict | undefined =>
   readKept(config, host)?.grains;
 
 /**
- * Keeps a host's grains for its next run, unless `minion_data_cache` is off. A folder that
- * cannot be written, or holds what makes no sense, costs time only.
+ * Keeps a host's grains for its next run, unless `minion_data_cache` is off. A folder that is not
+ * writable, or a damaged cache, only costs time.
  *
- * @param wrong the run began with the grains kept, and they were not enough
+ * @param wrong the run was speculative and its cached grains were not sufficient
  */
 export const keepGrains = async (
   request: Request,
@@ -54,7 +54,7 @@ const keep = async (
   wrong: boolean,
 ): Promise<void> => {
   const { config } = request;
-  // Another one in each run: what reads it is done anew, and the rest stays as it is.
+  // `pid` differs on every run, so it is left out of the cached grains.
   const { pid: _, ...lasting } = grains;
   const before = readKept(config, host);
   const isSame = JSON.stringify(before?.grains) === JSON.stringify(lasting);

@@ -5,7 +5,7 @@ import type { Connection, ConnectOptions, Transport } from '../../transport/tran
 import type { Shared } from '../facts/shared.ts';
 import { type HostRun, phase } from './host-run.ts';
 
-/** Logs in by key, password or whatever the roster has; `--key-deploy` brings the key there first. */
+/** Logs in with the roster's key or password; `--key-deploy` installs the key first. */
 export const logIn = (run: HostRun): Promise<Connection> =>
   logInTo({
     ...run,

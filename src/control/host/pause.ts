@@ -1,4 +1,4 @@
-/** Waits, or until the signal is given; tells neither from the other. */
+/** Waits for the given time or until the signal aborts. The caller does not learn which. */
 export const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   new Promise(resolve => {
     const done = (): void => {

@@ -14,7 +14,7 @@ import type { HostAttempt } from './attempt.ts';
 import type { EarlyCall } from './early-call.ts';
 import { askSudo, type HostRun, phase } from './host-run.ts';
 
-/** Runs the function where it lives: on the host, or on the control node for the host. */
+/** Runs the function: on the host, or on the control node for the host. */
 export const perform = async (
   run: HostRun,
   attempt: HostAttempt,
@@ -47,7 +47,7 @@ export const perform = async (
     : { ...known, value: toPlain(dataOf(outcome)), ...outputterOf(attempt, fun) };
 };
 
-/** The function that applies a plan, where the request has one. */
+/** Returns the function that applies a plan, if the request has one. */
 const planned = (
   { host, shared }: HostRun,
   { facts }: HostAttempt,
@@ -62,7 +62,7 @@ const planned = (
   return shared.conductor ? plannedOrchestration(wrapper, bound) : plannedFunction(wrapper, bound);
 };
 
-/** Lets a host at work end its states in order after Ctrl-C; rendering is not waited for. */
+/** After Ctrl-C, lets a host that runs states end them in order; does not wait for rendering. */
 const unlessInterrupted = <T>(
   { host, signal }: HostRun,
   attempt: HostAttempt,
@@ -74,7 +74,7 @@ const unlessInterrupted = <T>(
     };
     const onAbort = (): void => void setTimeout(leave, patience).unref();
     signal.addEventListener('abort', onAbort, { once: true });
-    // A run of many hosts must not keep in memory all that it knew of those that are done.
+    // Otherwise a run of many hosts would keep the data of all finished ones in memory.
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 
@@ -88,7 +88,7 @@ const outputterOf = (attempt: HostAttempt, fun: string): Pick<HostResult, 'outpu
   return outputter === undefined ? {} : { outputter };
 };
 
-/** Runs a command in the host's own shell (`-r`), which needs no runtime there. */
+/** Runs a command in the host's own shell (`-r`), without a runtime. */
 export const performRaw = async (
   run: HostRun,
   connection: Connection,

@@ -10,23 +10,23 @@ import { pillarSettingsOf } from '../../wrapper/pillar-settings.ts';
 import type { Shared } from '../facts/shared.ts';
 import { HostAttempt } from './attempt.ts';
 
-/** A request to the host that a template of the pillar makes. */
+/** A request to the host, made by a template of the pillar. */
 export type HostRequest = { readonly method: string; readonly params: unknown };
 
-/** The pillar of a host that another process works for, or what the host must be asked before. */
+/** The pillar of a host that another process is connected to, or the request it must send first. */
 export type PillarAnswer = { readonly pillar: Dict } | { readonly needs: HostRequest };
 
-/** The answers of a host to the requests that its pillar needed so far, by `requestKey`. */
+/** The responses of a host to the requests of its pillar so far, by `requestKey`. */
 export type HostAnswers = Readonly<Record<string, Plain>>;
 
-/** Calls of a host for one pillar. */
+/** Limit of requests to a host for one pillar. */
 const mostAnswers = 200;
 
-/** A name for a request and its arguments. */
+/** Identifies a request by its method and arguments. */
 export const requestKey = ({ method, params }: HostRequest): string =>
   JSON.stringify([method, params]);
 
-/** Stands where the wire to a host is: answers what was answered before. */
+/** Takes the place of the wire to a host: answers requests from the responses so far. */
 class AnsweringPeer extends Peer {
   readonly #answers: HostAnswers;
   readonly #host: string;
@@ -48,8 +48,8 @@ class AnsweringPeer extends Peer {
 }
 
 /**
- * Compiles the pillar of a host that another process is connected to. Where a template calls the
- * host, the call is returned in place of the pillar: the pillar is asked for again with its answer.
+ * Compiles the pillar of a host that another process is connected to. If a template calls the host,
+ * returns that request instead; the other process then asks again, with the response.
  *
  * @throws TsaltError as the pillar of a host here does
  */

@@ -4,19 +4,19 @@ import { type SourceLocation, showPlace, TsaltError } from '../../protocol/error
 import type { LogLine, StateFinished } from '../../protocol/job.ts';
 import { readPositions, type StackPosition } from '../../protocol/stack.ts';
 
-/** Errors by which a module tells the user what is wrong: where it does so is no news. */
+/** Errors that modules throw on purpose to inform the user: their position is of no interest. */
 const deliberate: ReadonlySet<string> = new Set([
   'CommandExecutionError',
   'SaltInvocationError',
   'SaltError',
 ]);
 
-/** Takes what a host said, and the places of the artifact that led there. */
+/** Receives the host's message and the trace in the artifact. */
 type Debug = (message: string, trace: readonly string[]) => void;
 
 /**
- * Says of what a host reports as thrown where in the user's TypeScript that was. The whole way
- * there, tsalt-ssh's own part with it, goes to `debug`.
+ * Adds to errors that a host reports their position in the user's TypeScript. The whole trace, with
+ * tsalt-ssh's own frames, goes to `debug`.
  */
 export class PlacedFaults {
   readonly #artifact: Pick<Artifact, 'trace'>;
@@ -27,7 +27,7 @@ export class PlacedFaults {
     this.#debug = debug;
   }
 
-  /** The failure of a request. */
+  /** Explains the failure of a request. */
   explain = (error: TsaltError, stack: readonly StackPosition[]): TsaltError => {
     const at = this.#find(stack, `${error.code}: ${error.message}`);
     if (!at || deliberate.has(error.code)) return error;
@@ -35,7 +35,7 @@ export class PlacedFaults {
     return new TsaltError(code, withPlace(message, at), { kind, hint });
   };
 
-  /** A finished state: its comment ends with the place. */
+  /** Explains a finished state: its comment ends with the position. */
   state = ({ stack, ...finished }: StateFinished): StateFinished => {
     if (stack === undefined) return finished;
     const { result, tag } = finished;
@@ -45,7 +45,7 @@ export class PlacedFaults {
       : finished;
   };
 
-  /** A line of the log. */
+  /** Explains a line of the log. */
   line = ({ stack, ...line }: LogLine): LogLine => {
     if (stack === undefined) return line;
     const at = this.#find(stack, line.message);
@@ -64,7 +64,7 @@ const shown = (place: TracedPlace): TracedPlace => ({ ...place, file: shownPath(
 const withPlace = (text: string, place: SourceLocation): string =>
   `${withoutPlace(text, place)} (${showPlace(place)})`;
 
-/** Of a module that did not load the host names the file, as it knows it. */
+/** Removes the file name that the host reports for a module that did not load. */
 const withoutPlace = (text: string, { file }: SourceLocation): string => {
   const [named, known = ''] = / \(([^()]+)\)\s*$/.exec(text) ?? [];
   return named !== undefined && file.endsWith(known)

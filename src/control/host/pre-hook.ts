@@ -4,12 +4,12 @@ import type { Host } from '../../protocol/host.ts';
 import { readable } from '../../transport/faults.ts';
 import { checkProgram } from '../../trust/program.ts';
 
-/** Milliseconds that a hook may take: it may wait for a key to be signed. */
+/** Milliseconds that a hook may take: it may wait for someone to sign a key. */
 const patience = 120_000;
 
 /**
- * Runs the roster's `ssh_pre_hook` on this machine before the host is connected to.
- * @throws {TsaltError} `pre-hook-failed`: no connection is made then
+ * Runs the roster's `ssh_pre_hook` on this machine before connecting to the host.
+ * @throws {TsaltError} `pre-hook-failed`: no connection is made
  */
 export const runPreHook = (host: Host, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {

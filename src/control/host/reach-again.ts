@@ -1,7 +1,7 @@
 import { cancelled } from '../../transport/faults.ts';
 import { pause } from './pause.ts';
 
-/** The way to a host whose runtime may be gone by now. */
+/** Reaches a host whose runtime may have ended. */
 export type HostWay = {
   readonly id: string;
   readonly signal: AbortSignal;
@@ -10,7 +10,7 @@ export type HostWay = {
   readonly close: () => void;
 };
 
-/** Has the link ended by itself, or does it within this second? */
+/** Whether the link has ended by itself, or does so within a second. */
 export const endsAtOnce = async ({
   ended,
   signal,
@@ -18,11 +18,11 @@ export const endsAtOnce = async ({
   (await Promise.race([ended().then(() => true), pause(1000, signal)])) === true;
 
 /**
- * Tries to reach a host again and again, each time from the start.
+ * Tries to reach a host repeatedly, each time from the beginning.
  *
  * @param every - Milliseconds between two attempts.
- * @param attempt - Undefined where the host is to be tried again.
- * @returns undefined when the time is over
+ * @param attempt - Returns undefined to try again.
+ * @returns undefined when the time is up
  * @throws what the attempt throws, and TsaltError when the run is cancelled
  */
 export const reachAgain = async <T>(

@@ -3,7 +3,7 @@ import type { CallResult, Restart, Resume } from '../../protocol/job.ts';
 import { pause } from './pause.ts';
 import { endsAtOnce, type HostWay, reachAgain } from './reach-again.ts';
 
-/** What restarting a host needs of its link. */
+/** The link as a restart needs it. */
 export type RestartLink = HostWay & {
   /** Calls an execution function on the host. */
   readonly call: (
@@ -11,18 +11,20 @@ export type RestartLink = HostWay & {
     args: (string | number)[],
     kwargs: Record<string, string>,
   ) => Promise<CallResult>;
-  /** Logs in and starts the runtime anew; the boot id of the host then. Throws while it is away. */
+  /**
+   * Logs in and starts the runtime again; returns the new boot id. Throws while the host is away.
+   */
   readonly reopen: () => Promise<string>;
 };
 
 /** Between two attempts to reach a host that restarts. */
 const every = 2000;
-/** How long the link may take to end by itself: many hosts go down without a word. */
+/** How long the link may take to end by itself: many hosts go down without closing it. */
 const lingering = 5000;
 
 /**
- * Restarts a host and waits until it is back under another boot id. A restart that does not
- * begin is told to the state that asked for it.
+ * Restarts a host and waits until it is back with another boot id. If the restart does not begin,
+ * that is reported to the state that asked for it.
  *
  * @throws TsaltError `restart-timeout` when the host stays away, `host-key` … as logging in does
  */
@@ -41,7 +43,9 @@ export const restartHost = async (
   return { took: seconds() };
 };
 
-/** Why the restart did not begin; undefined where it has, or where the host went at once. */
+/**
+ * Begins the restart. @returns why it failed; undefined if it began or the host went down at once
+ */
 const begin = async (
   link: RestartLink,
   { delay, message }: Restart,
@@ -53,7 +57,7 @@ const begin = async (
     asked.catch(() => undefined);
     return undefined;
   } catch (error) {
-    // The shutdown may have been faster than its answer.
+    // The shutdown may have been faster than its response.
     return (await endsAtOnce(link)) ? undefined : messageOf(error);
   }
 };

@@ -4,8 +4,8 @@ import { type HostRun, phase } from './host-run.ts';
 import { HostSession } from './session.ts';
 
 /**
- * One host's run, stage by stage. Whatever goes wrong is part of the result: a failing host
- * never throws. Undefined: the host turned out not to be a target.
+ * Runs one host, stage by stage. Errors become part of the result: a failing host never throws.
+ * Returns undefined if the host turned out not to be a target.
  */
 export const runHost = async (run: HostRun): Promise<HostResult | undefined> => {
   const { fun, raw } = run.shared.request;
@@ -28,9 +28,9 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
 };
 
 /**
- * Logs in to a host whose grains or pillar decide whether it is a target, and runs nothing there.
+ * Logs in to a host whose grains or pillar decide whether it is a target, and runs nothing else.
  *
- * @throws what ends a run of the host: it cannot be reached, its login is refused …
+ * @throws the errors of a run: the host is unreachable, its login is refused …
  */
 export const decideHost = async (run: HostRun): Promise<boolean> => {
   const session = new HostSession(run);

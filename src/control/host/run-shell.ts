@@ -15,7 +15,7 @@ import { transportOptions } from './transport-options.ts';
 
 export type ShellRun = {
   readonly request: Request;
-  /** With its secrets. */
+  /** Including its secrets. */
   readonly host: Host;
   /** Absent: a login shell. */
   readonly command?: string;
@@ -83,7 +83,7 @@ const terminalOf = ({ env }: Request, { stdout }: OwnStreams) => ({
   rows: stdout.rows ?? 24,
 });
 
-/** A child has the terminal itself: sudo asks there. */
+/** Runs a child that uses the terminal directly: sudo asks its question there. */
 const inForeground = async (
   { host, command }: ShellRun,
   foreground: NonNullable<Connection['foreground']>,
@@ -94,7 +94,7 @@ const inForeground = async (
   const { program, args, env, cwd } = foreground(other);
   const options = { env, stdio: 'inherit', ...(cwd === undefined ? {} : { cwd }) } as const;
   const child = spawn(program, [...args], options);
-  // The keys of the terminal are signals to the child too.
+  // The terminal's signal keys reach the child too.
   const ignore = (): void => undefined;
   process.on('SIGINT', ignore);
   process.on('SIGQUIT', ignore);

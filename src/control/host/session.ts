@@ -25,9 +25,9 @@ import { type Speculated, type Speculation, speculate } from './speculation.ts';
 const bootFile = '/proc/sys/kernel/random/boot_id';
 
 /**
- * One host's run from login to close: its connection, the runtime at its end, and the attempt that
- * works for the host. `run-host.ts` calls the stages in order. A restart of the host makes
- * connection and runtime anew.
+ * One host's run from login to close: its connection, its runtime, and the attempt that works for
+ * the host. `run-host.ts` calls the stages in order. After a restart of the host, connection and
+ * runtime are opened again.
  */
 export class HostSession {
   readonly #run: HostRun;
@@ -38,14 +38,14 @@ export class HostSession {
   #slot: RuntimeSlot | undefined;
   /** The runtime is one of an earlier run of the session. */
   #isKept = false;
-  /** The run came to a result: the session can go on with the runtime. */
+  /** The run has a result, so the session can reuse the runtime. */
   #isWell = false;
   #early: EarlyCall | undefined;
   #speculation: Speculation | undefined;
   #speculated: Speculated | undefined;
-  /** Answers the questions of other hosts' templates. */
+  /** Answers calls from templates of other hosts. */
   #answering: AnsweringHost | undefined;
-  /** What the host asked for and may not have: it ended the run. */
+  /** The forbidden request of the host that ended the run. */
   #refused: TsaltError | undefined;
   #greet: () => void = () => undefined;
   readonly #greeted = new Promise<void>(resolve => {
@@ -57,7 +57,7 @@ export class HostSession {
     this.#attempt = this.#newAttempt(run.shared, this.#answers.take, Promise.resolve());
   }
 
-  /** Runs a function that is answered from the sources alone. */
+  /** Runs a function that needs only the sources, not the host. */
   async performHere(): Promise<HostResult> {
     await this.#learnModules(this.#attempt);
     return perform(this.#run, this.#attempt);
@@ -95,17 +95,17 @@ export class HostSession {
   }
 
   /**
-   * Starts the runtime and waits for its hello. Meanwhile a run of states is rendered and compiled
-   * with the grains of the host's last run, or else what renders is loaded.
+   * Starts the runtime and waits for its hello. Meanwhile it renders and compiles a run of states
+   * with the grains of the host's last run, or else loads the renderers.
    */
   async hello(): Promise<void> {
-    // Before anything is sent: an early call may ask for its pillar at once.
+    // Before anything is sent: an early call may request its pillar at once.
     await this.#learnModules(this.#attempt);
     if (this.#isKept && this.#link) return this.#greetedBy(this.#link);
     this.#early = await earlyCall(this.#run, this.#attempt);
     const link = await this.#startRuntime({
       ...(this.#early ? { early: this.#early } : {}),
-      // Node would put off an immediate without a reference until the host answers.
+      // Node would delay an unreferenced immediate until the host answers.
       onSent: () => void setImmediate(() => void this.#meanwhile().catch(() => undefined)),
     });
     this.#speculated = this.#speculation?.commit(link.hello.grains, link.peer);
@@ -147,7 +147,7 @@ export class HostSession {
   /** The result of a run that an error ended. */
   failed(error: unknown): HostResult {
     const { host, signal } = this.#run;
-    // Cancelled, the host may still answer: that its processes ended is no news then.
+    // After a cancel the host may still answer; that its processes ended is expected then.
     const wasCancelled = this.#link !== undefined && signal.aborted;
     const reason = this.#refused ?? (wasCancelled ? cancelled(host.id) : error);
     return failedRun(this.#run, this.#attempt, reason);
@@ -171,7 +171,7 @@ export class HostSession {
     this.#connection?.close();
   }
 
-  /** Makes this run the one that the runtime serves. Aborting the run ends the runtime. */
+  /** Serves this run with the runtime. Aborting the run ends the runtime. */
   #serve(slot: RuntimeSlot): RuntimeSlot & { served: Served } {
     this.#leave();
     this.#slot = slot;
@@ -196,7 +196,9 @@ export class HostSession {
     attempt.learn(await artifact(), await ownModules());
   }
 
-  /** Uses the time in which the host starts. What fails here fails again where it counts. */
+  /**
+   * Works while the host starts. Failures are ignored: the same work fails again in the real run.
+   */
   async #meanwhile(): Promise<void> {
     const { host, isTarget, shared } = this.#run;
     if (this.#speculation || this.#link || this.#early || !shared.request.fun.startsWith('state.'))
@@ -212,7 +214,7 @@ export class HostSession {
     });
   }
 
-  /** @param greeted nothing is changed on the host, nor counted by others, before */
+  /** @param greeted before it resolves, nothing on the host is changed and no state is counted */
   #newAttempt(shared: Shared, ask: AskSource, greeted: Promise<unknown>): HostAttempt {
     const { host, gate } = this.#run;
     return new HostAttempt(shared, host, {
@@ -237,12 +239,15 @@ export class HostSession {
     return this.#link;
   }
 
-  /** The connection; logs in where there is none. */
+  /** Returns the connection; logs in if there is none. */
   async #connected(): Promise<Connection> {
     return this.#connection ?? (await this.connect());
   }
 
-  /** A job that travelled ahead may ask in the same packet as hello: the host's grains come first. */
+  /**
+   * An early job may send requests in the same packet as hello, so the host's grains are awaited
+   * first.
+   */
   #handlers(): Record<string, Handler> {
     return Object.fromEntries(
       Object.keys(this.#attempt.handlers).map((method): [string, Handler] => [
@@ -270,7 +275,7 @@ export class HostSession {
     };
   }
 
-  /** What the end of a guarded run works with. */
+  /** The link as `runGuarded` needs it. */
   #guardLink(): GuardLink {
     return {
       ...this.#way,
@@ -279,7 +284,7 @@ export class HostSession {
     };
   }
 
-  /** What the restart of the host works with. */
+  /** The link as `restartHost` needs it. */
   #restartLink(): RestartLink {
     const { calls } = this.#attempt;
     return {

@@ -7,8 +7,8 @@ import type { HostAttempt } from './attempt.ts';
 /** A run that began before the host answered. End it with `commit` or `discard`. */
 export type Speculation = {
   /**
-   * The host answered. Where every grain that was read so far is right, the run continues, and
-   * its events so far are emitted; otherwise it is discarded.
+   * Called when the host has answered. If every grain that was read so far is right, the run
+   * continues and its held-back events are emitted; otherwise it is discarded.
    *
    * @returns the attempt and its result; undefined where the run was discarded
    */
@@ -17,7 +17,7 @@ export type Speculation = {
   readonly discard: () => void;
 };
 
-/** An attempt and the result that it is coming to. */
+/** An attempt and the promise of its result. */
 export type Speculated = {
   readonly attempt: HostAttempt;
   readonly result: Promise<HostResult>;
@@ -26,8 +26,8 @@ export type Speculated = {
 /**
  * Prepares a speculative run: makes its attempt, which assumes the cached grains, and performs it.
  *
- * @param shared as the run's, with events that are held back
- * @param committed resolves at the commit: nothing on the host may change before
+ * @param shared the run's, with an `emit` that holds events back
+ * @param committed resolves at the commit; before, nothing on the host may change
  */
 export type Prepare = (shared: Shared, committed: Promise<Peer>) => Speculated;
 

@@ -3,18 +3,18 @@ import type { Host } from '../../protocol/host.ts';
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
 import { becomesOther } from '../../transport/become.ts';
 
-/** How programs and functions report that they need root; a refused SSH key is another matter. */
+/** How programs and functions report that they need root; a refused SSH key is something else. */
 const needsRoot =
   /permission denied(?! ?\((?:publickey|password|keyboard|gssapi|hostbased))|operation not permitted|access denied|\b(?:EACCES|EPERM)\b|must be (?:run as )?(?:root|super-?user)|are you root|(?:needs|requires?|only) root\b|root privileges|(?:interactive )?authentication (?:is )?required/i;
 
-/** Texts of a result that are read, and characters of each. */
+/** Limits: strings of a result that are searched, and characters of each. */
 const mostTexts = 10_000;
 const longestText = 20_000;
 
 /**
- * Returns what to do where something failed for lack of root and the roster has no sudo.
+ * Explains what to do if something failed for lack of root and the roster does not use sudo.
  *
- * @returns one sentence for each host; undefined where root would not help
+ * @returns one sentence for each host; undefined if root would not help
  */
 export const sudoHint = (host: Host, result: HostResult): string | undefined => {
   const { failure, retcode } = result;
@@ -32,7 +32,7 @@ const isRoot = ({ transport, user }: Host): boolean =>
 const nameOf = ({ transport, user }: Host): string =>
   transport === 'local' ? 'the user of this process' : user;
 
-/** What failed states comment, or what a function returned. */
+/** Collects the comments of failed states, or the function's result. */
 const texts = ({ states, value, failure }: HostResult): string[] => {
   const found = failure === undefined ? [] : [failure.message];
   const collect = (one: Plain | undefined): void => {

@@ -3,7 +3,7 @@ import { TsaltError } from '../../protocol/error.ts';
 import { readable } from '../../transport/faults.ts';
 import type { HostAttempt } from './attempt.ts';
 
-/** Errors that end a run in the middle of something. */
+/** Errors that interrupt a run. */
 const codes: ReadonlySet<string> = new Set([
   'cancelled',
   'connection-lost',
@@ -13,7 +13,7 @@ const codes: ReadonlySet<string> = new Set([
   'runtime-stuck',
 ]);
 
-/** An error that ended a run, with the states and functions that had begun and did not finish. */
+/** Adds to an error that ended a run the states and functions that had begun and did not finish. */
 export const withUnfinished = (error: unknown, attempt: HostAttempt): unknown => {
   if (!(error instanceof TsaltError) || !codes.has(error.code)) return error;
   const { code, message, kind, at, excerpt, cause } = error;
@@ -49,7 +49,7 @@ const unstarted = ({ states }: HostAttempt): string | undefined => {
   return `Not run: ${named.join(', ')}${more}.`;
 };
 
-/** A loop at the top of a module, or in its `__virtual__`, cannot be told from outside. */
+/** A loop at the top of a module, or in its `__virtual__`, cannot be seen from outside. */
 const loadedModules = (code: string, { states, calls, facts }: HostAttempt): string | undefined => {
   const isStuck = code === 'runtime-stuck' || code === 'host-silent';
   if (!isStuck || states.running.length > 0 || facts.loaded.length === 0) return undefined;

@@ -15,11 +15,11 @@ import type { HostCalls } from '../serve/host-calls.ts';
 import type { HostTemplates } from '../serve/host-templates.ts';
 import type { HostStates } from './host-states.ts';
 
-/** One host's parts, which functions of the control node work with. */
+/** The parts of one host that functions of the control node use. */
 export type ContextParts = {
   readonly facts: HostFacts;
   readonly pillar: Pick<HostPillar, 'get' | 'compile' | 'refresh' | 'withSource'> & {
-    /** As far as it is compiled, for a file of the pillar itself. */
+    /** The pillar compiled so far, for calls from a pillar file. */
     readonly seen?: Dict;
   };
   readonly calls: HostCalls;
@@ -28,8 +28,8 @@ export type ContextParts = {
 };
 
 /**
- * The pillar for functions that a file of the pillar calls: what the file itself sees of it.
- * Compiling it there would call the same functions, without end.
+ * The pillar for functions that a pillar file calls: the same that the file itself sees. Compiling
+ * it there would call the same functions, without end.
  */
 export const pillarSeen = ({ withSource }: HostPillar, seen: Dict): ContextParts['pillar'] => ({
   seen,
@@ -39,7 +39,7 @@ export const pillarSeen = ({ withSource }: HostPillar, seen: Dict): ContextParts
   withSource: source => withSource(source, seen),
 });
 
-/** What the run's own function works with. */
+/** The context of the run's own function. */
 export const runContext = (parts: ContextParts): WrapperContext => {
   const { facts, pillar, calls, states } = parts;
   const { host, shared } = facts;
@@ -122,7 +122,7 @@ const orchestrationOf = ({ shared, host, taint }: HostFacts): OrchestrationView 
   };
 };
 
-/** For calls inside of templates and by the host: they are not the run itself. */
+/** The context of calls from templates and from the host: they are not the run itself. */
 export const quietContext = (parts: ContextParts): WrapperContext => ({
   ...runContext(parts),
   available: undefined,
@@ -130,9 +130,8 @@ export const quietContext = (parts: ContextParts): WrapperContext => ({
 });
 
 /**
- * The context of calls that come from the host. The host does not choose how its pillar is
- * compiled, lists no files but those that its job names, and sees no option or path of the
- * control node.
+ * The context of calls from the host. The host cannot choose how its pillar is compiled, lists only
+ * files that its job names, and sees no option or path of the control node.
  */
 export const contextForHost = (parts: ContextParts, refs: FileRefs): WrapperContext => ({
   ...quietContext(parts),
@@ -154,11 +153,11 @@ const refuse = async (): Promise<never> => {
   );
 };
 
-/** The options that the host has anyway, and what functions of the pillar obey. */
+/** The options that the host already has, and those that functions of the pillar obey. */
 const optsForHost = ({ opts, shared }: HostFacts): Dict =>
   toDict({ ...opts, pillar_raise_on_missing: shared.request.config.pillar_raise_on_missing });
 
-/** The parts of the file roots that the job names. What exists is asked with texts of the job only. */
+/** The parts of the file roots that the job names. Only strings of the job are looked up. */
 const listingFor = (refs: FileRefs, roots: FileRoots): FileListing => {
   const allowed = (paths: readonly string[], saltenv: string): string[] =>
     paths.filter(path => refs.allows(path, saltenv));
@@ -190,7 +189,7 @@ const listing = (roots: FileRoots): FileListing => ({
       : roots.listDirs(saltenv).includes(path.replace(/^salt:\/\//, '').replace(/\/$/, '')),
 });
 
-/** For a text of the host's: it sees no file and calls only functions of the host. */
+/** Confines a text that the host sent: it sees no file and calls only functions of the host. */
 const confinedTo = (calls: HostCalls, context: RenderContext): RenderContext => {
   const { taint: _, said: __, ...rest } = context;
   return {

@@ -12,10 +12,10 @@ const renderers: Readonly<Record<string, () => Promise<Decrypt>>> = {
 };
 
 /**
- * Salt's `decrypt_pillar`: what stands at its keys in the whole pillar is decrypted, wherever it
- * came from, but not what the host itself said. Keys that this host's pillar does not have are passed over.
+ * Salt's `decrypt_pillar`: decrypts the values at these keys of the whole pillar, from any source
+ * except the host itself. Skips keys that this host's pillar does not have.
  *
- * @throws TsaltError `decrypt-pillar`: what cannot be decrypted must not reach a host as it is
+ * @throws TsaltError `decrypt-pillar`: an undecryptable value must not reach a host
  */
 export const decryptPillar = async (
   pillar: Dict,

@@ -3,15 +3,15 @@ import type { Plain } from '../../protocol/plain.ts';
 import { checkProgram, commandWords } from '../../trust/program.ts';
 import type { ExtPillarInput } from './ext-pillar-source.ts';
 
-/** Characters of ids: none of them means anything to a shell, inside or outside of quotes. */
+/** Characters of ids that have no meaning for a shell, inside or outside of quotes. */
 const plainId = /^[\p{L}\p{N}_:][\p{L}\p{N}\p{M}._@:+-]*$/u;
 
 /**
- * Runs the command of cmd_yaml and cmd_json with the host's id in place of each `%s`, also
- * inside quotes. Neither the command nor its output is part of an error: both may hold secrets.
+ * Runs the command of cmd_yaml and cmd_json with the host's id for each `%s`, also inside quotes.
+ * Errors contain neither the command nor its output: both may hold secrets.
  *
  * @param settings a shell command, or a list of a program and its arguments
- * @throws Error for an id that a shell could take for more than a name
+ * @throws Error for an id that a shell could interpret
  * @throws TsaltError `untrusted` for a program that another user could write
  */
 export const runPillarCommand = async (

@@ -3,7 +3,7 @@ import type { Data, Dict } from '../../data/values/value.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
 import { argumentsOf, type ExtPillarInput, type ExtPillarSource } from './ext-pillar-source.ts';
 
-/** http_json and http_yaml: what a URL answers, parsed, below `namespace` where one is given. */
+/** http_json and http_yaml: the parsed response of a URL, below `namespace` if that is set. */
 export const httpSource =
   (parse: (text: string) => Data): ExtPillarSource =>
   async (settings, input) => {
@@ -39,7 +39,7 @@ const ask = async (options: PlainDict, input: ExtPillarInput): Promise<string> =
 
 class Refused extends Error {}
 
-/** fetch's own words may quote what was sent. */
+/** The messages of fetch may quote the request. */
 const whyNot = (error: unknown): string => {
   if (!(error instanceof Error)) return 'the request failed';
   if (error.name === 'TimeoutError') return 'no answer within 30 s';
@@ -47,7 +47,7 @@ const whyNot = (error: unknown): string => {
   return String(cause?.code ?? 'the request failed');
 };
 
-/** Redirects go on with the same headers, which may be secrets: only to where they were meant for. */
+/** Follows redirects to the same origin only: they repeat the headers, which may be secrets. */
 const follow = async (first: URL, headers: Headers, signal: AbortSignal): Promise<Response> => {
   let url = first;
   for (let turn = 0; turn < 10; turn += 1) {
@@ -104,7 +104,7 @@ const grainText = (grains: Dict, name: string): string => {
   if (value === noValue || value === null || value === '')
     throw new Error(`its url names the grain '${name}', which the host does not have`);
   const text = String(value);
-  // As steps of a path these lead elsewhere, written out or escaped: a host must not choose that.
+  // As segments of a path these lead elsewhere, also when escaped: a host must not choose that.
   if (text === '.' || text === '..')
     throw new Error(`its url names the grain '${name}', which is '${text}'`);
   return text;

@@ -4,28 +4,28 @@ import type { Vault } from '../../sdb/vault.ts';
 import type { OwnSource } from '../facts/own-modules.ts';
 import type { AskSource } from './source-answers.ts';
 
-/** What an external source may depend on. */
+/** Input of an external source: all that its result may depend on. */
 export type ExtPillarInput = {
   readonly id: string;
   readonly pillar: Dict;
   readonly grains: Dict;
   /** The project folder: relative paths start there. */
   readonly dir: string;
-  /** The folders of the pillar environment that was chosen, if one was. */
+  /** The folders of the pillar environment that was chosen, if any. */
   readonly pillarDirs: readonly string[] | undefined;
   readonly vault: () => Promise<Vault>;
-  /** Asks what may do more than answer. */
+  /** Runs a request that may have side effects, once per host. */
   readonly ask: AskSource;
   /** Names of the nodegroups the host is in. */
   readonly nodegroups: () => readonly string[];
-  /** Sources of the user's (`_pillar`), by name: they go before those that are built in. */
+  /** The user's sources (`_pillar`), by name: they go before built-in ones. */
   readonly own?: ReadonlyMap<string, OwnSource>;
   /** Renders a text as a pillar file. */
   readonly render: (request: PillarTemplate) => Promise<Data>;
   readonly log: (level: 'debug' | 'warning', message: string) => void;
 };
 
-/** A text with the pipe it goes through unless it names one, and the renderers it may use. */
+/** A text, the pipe that renders it unless it names one, and the renderers that it may use. */
 export type PillarTemplate = {
   readonly text: string;
   readonly file: string;
@@ -37,8 +37,8 @@ export type PillarTemplate = {
 export type ExtPillarSource = (settings: Plain, input: ExtPillarInput) => Promise<Data>;
 
 /**
- * Settings as Salt passes them to a source: a mapping by name, a list in order, anything else
- * as the first. A name that the source does not know is refused.
+ * Binds settings as Salt passes them to a source: a mapping by name, a list in order, anything else
+ * as the first argument. Refuses a name that the source does not have.
  */
 export const argumentsOf = (settings: Plain, names: readonly string[]): PlainDict => {
   if (Array.isArray(settings)) {

@@ -8,8 +8,8 @@ import { checkTrusted } from '../../trust/check.ts';
 import { argumentsOf, type ExtPillarInput, type ExtPillarSource } from './ext-pillar-source.ts';
 
 /**
- * file_tree: `root_dir/nodegroups/GROUP` of each group the host is in, `root_dir/hosts/ID` over
- * them. A folder is a mapping, a file its text, or what it renders to.
+ * file_tree: `root_dir/nodegroups/GROUP` of each group that contains the host, overridden by
+ * `root_dir/hosts/ID`. A folder becomes a mapping, a file its text, or the data that it renders to.
  */
 export const fileTree: ExtPillarSource = async (settings, input) => {
   const options = argumentsOf(settings, names);
@@ -73,7 +73,7 @@ const namesIn = (options: PlainDict, name: string): string[] => {
   throw new Error(`its ${name} is no list`);
 };
 
-/** Salt's globs see a file at the top as `./name`. */
+/** Salt's globs match a file at the top as `./name`. */
 const keeping = (kept: Plain): Reading['keepsNewline'] => {
   if (typeof kept === 'boolean') return () => kept;
   if (!Array.isArray(kept))
@@ -82,7 +82,7 @@ const keeping = (kept: Plain): Reading['keepsNewline'] => {
   return file => globs.some(glob => fnmatch(file, glob) || fnmatch(`./${file}`, glob));
 };
 
-/** A relative root lies below the roots of the pillar environment, else below the project. */
+/** A relative root is below the roots of the pillar environment, or else below the project. */
 const rootsOf = async (options: PlainDict, input: ExtPillarInput): Promise<string[]> => {
   const written = options.root_dir ?? '';
   if (typeof written !== 'string' || written === '') throw new Error('it needs a root_dir');
@@ -99,7 +99,7 @@ const isFolder = async (file: string): Promise<boolean> =>
 
 const subtree = async (root: string, kind: string, name: string, how: Reading): Promise<Dict> => {
   const folder = path.join(root, kind, name);
-  // A name is one folder: no name leads out of the tree.
+  // A name is one folder and cannot lead out of the tree.
   if (name !== path.basename(name) || name === '..' || name === '.') return new Map();
   if (await isFolder(folder)) return readTree(folder, '', how);
   how.debug(`file_tree: there is no ${folder}`);

@@ -10,9 +10,9 @@ export type VaultPillarInput = {
 };
 
 /**
- * Salt's `ext_pillar: [{vault: path=secret/{minion}}]`: the secrets of a path, which may name
- * `{minion}` and `{pillar[key]}`; a list there stands for one path each. As a mapping: `conf`,
- * `nesting_key`, `merge_strategy`, `merge_lists`.
+ * Salt's `ext_pillar: [{vault: path=secret/{minion}}]`: the secrets of a path, which may contain
+ * `{minion}` and `{pillar[key]}`. A list at that key yields one path per item. As a mapping it also
+ * takes `conf`, `nesting_key`, `merge_strategy`, `merge_lists`.
  */
 export const vaultPillar = async (
   settings: Plain,
@@ -40,7 +40,7 @@ const expand = (pattern: string, id: string, pillar: Dict): string[] => {
   const value = name === 'minion' ? id : lookUp(pillar, keys);
   const all = Array.isArray(value) ? value : [value];
   return all.flatMap(one => {
-    // A value is one step of the path: it must not lead to the secrets of others.
+    // A value is one segment of the path: it must not lead to the secrets of other hosts.
     if (typeof one !== 'string' || one === '' || /\.\.|[?#{}]/.test(one)) return [];
     return expand(
       pattern.replace(whole, () => one),

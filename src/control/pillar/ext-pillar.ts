@@ -10,8 +10,8 @@ import { fileTree } from './ext-pillar-tree.ts';
 import { vaultPillar } from './ext-pillar-vault.ts';
 
 /**
- * Runs the sources of `ext_pillar` in order; gives each one's dictionary for the merge.
- * Throws `ext-pillar` naming the source: a pillar that lacks a part must stop the run.
+ * Runs the sources of `ext_pillar` in order and returns each one's dictionary for the merge. Throws
+ * `ext-pillar` with the name of the source: an incomplete pillar must stop the run.
  */
 export const extPillar = async (
   sources: readonly PlainDict[],
@@ -65,7 +65,7 @@ const runSource = async (
   }
 };
 
-/** JSON's own errors quote what they read, which may be a secret. */
+/** JSON's own errors quote their input, which may be a secret. */
 const parseJson = (text: string): Data => {
   let value: Plain;
   try {

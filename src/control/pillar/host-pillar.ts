@@ -23,16 +23,16 @@ import { extPillar } from './ext-pillar.ts';
 import type { PillarTemplate } from './ext-pillar-source.ts';
 import type { AskSource } from './source-answers.ts';
 
-/** One host's pillar: compiled when first asked for, and kept until the run uses another. */
+/** One host's pillar, compiled on first use and kept until the run replaces it. */
 export class HostPillar {
   readonly #facts: HostFacts;
   readonly #renderContext: (pillar: Dict, saltenv: string) => RenderContext;
   readonly #ask: AskSource;
   readonly #call: ((method: string, params: unknown) => Promise<Plain>) | undefined;
   #pillar: Promise<Dict> | undefined;
-  /** What of sdb stands in the pillar files that were read, and is a value for this host. */
+  /** The sdb addresses in the pillar files that were read, which are resolved for this host. */
   readonly #addresses = new Set<string>();
-  /** At first what the command line says about it. */
+  /** At first those of the command line. */
   #settings: PillarSettings;
 
   constructor(
@@ -55,20 +55,22 @@ export class HostPillar {
     return this.#pillar;
   };
 
-  /** From now on the run's pillar is this one. */
+  /** Replaces the run's pillar. */
   use(pillar: Dict, settings: PillarSettings | undefined): void {
     this.#pillar = Promise.resolve(pillar);
     this.#settings = settings ?? this.#settings;
   }
 
-  /** Compiles this run's pillar anew: templates and lookups from now on see the new one. */
+  /** Compiles this run's pillar again; later templates and lookups see the new one. */
   refresh = async (): Promise<void> => {
     this.#facts.shared.pillarRoots.refresh();
     const fresh = await this.compile(this.#settings).catch(this.#logCauses);
     this.#pillar = Promise.resolve(fresh);
   };
 
-  /** A host that has the pillar compiled anew reads no causes: they go to the user. */
+  /**
+   * A host that refreshes its pillar does not receive the causes of errors: they go to the user.
+   */
   #logCauses = (error: unknown): never => {
     const { host, shared } = this.#facts;
     const problems = brokenPillar(error)?.problems;
@@ -80,8 +82,8 @@ export class HostPillar {
   };
 
   /**
-   * Compiles the pillar; throws kind `pillar` with every error of it. That of another environment
-   * lies over the pillar the host has anyway. (`ssh_merge_pillar`)
+   * Compiles the pillar; throws kind `pillar` with every error of it. The pillar of another
+   * environment is merged over the host's. (`ssh_merge_pillar`)
    */
   compile = async (settings: PillarSettings): Promise<Dict> => {
     const { shared, host, grains } = this.#facts;
@@ -150,11 +152,12 @@ export class HostPillar {
   }
 
   /**
-   * Replaces `sdb://` addresses by their values, where they stand so in a pillar file, also as it
-   * is rendered for this host, and the host had no part in them: one that a template made of a
-   * grain stays text, also where only YAML makes an address of it (`"sdb:\\x2f\\x2f…"`). What
-   * engines without tracking, programs and modules made is compared with what the host sent.
-   * Short grains stand in many addresses by chance, so there only two whole pieces count.
+   * Replaces `sdb://` addresses by their values. An address counts if a pillar file contains it, as
+   * written or as rendered for this host, and the host had no part in it. One that a template made
+   * from a grain stays text, even if it becomes an address only through YAML (`"sdb:\\x2f\\x2f…"`).
+   * Addresses from engines without tracking, from programs and from modules are compared with what
+   * the host sent. Short grains occur in many addresses by chance, so for those only two whole
+   * pieces count.
    */
   async #resolveSdb(pillar: Dict): Promise<Dict> {
     const { sdb } = this.#facts.shared.request;
@@ -166,13 +169,13 @@ export class HostPillar {
     return (await sdb.resolve(pillar, allowed)) as Dict;
   }
 
-  /** A pillar, else this run's, with one more source laid over it. */
+  /** Returns a pillar (by default this run's) with one more source merged over it. */
   withSource = async (source: PlainDict, seen?: Dict): Promise<Dict> => {
     const pillar = seen ?? (await this.get());
     return mergeDicts(pillar, await this.#ext([source], pillar), this.#merge);
   };
 
-  /** What these sources of `ext_pillar` give, over the pillar that is there already. */
+  /** Returns what these sources of `ext_pillar` add to the pillar. */
   #ext = async (
     sources: readonly PlainDict[],
     pillar: Dict,
@@ -229,7 +232,7 @@ export class HostPillar {
       { ...renderSettings(request.config), renderers: customRenderers(fileRoots) },
       (written, rendered) => {
         const values = new Set(sdbValuesIn(rendered));
-        // Nobody can tell whether such a value is the address as written or one that was put together.
+        // Such a value may be the address as written or one that was put together.
         const beginnings = sdbBeginningsIn(written);
         for (const uri of sdbUrisIn(written))
           if (values.has(uri) && !beginnings.some(begun => uri.startsWith(begun)))
@@ -240,7 +243,7 @@ export class HostPillar {
   }
 }
 
-/** `pillar_opts`: templates find tsalt.yaml under `master`, as in Salt. */
+/** `pillar_opts`: as in Salt, templates find tsalt.yaml under `master`. */
 const addMaster = (pillar: Dict, options: Dict): void => {
   const own = new Map([...options].filter(([key]) => key !== 'grains'));
   const given = pillar.get('master');

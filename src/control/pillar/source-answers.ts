@@ -1,28 +1,28 @@
 /**
- * Asks somebody outside for a part of the pillar. `key` holds everything the answer may depend
- * on.
+ * Asks an external program or service for a part of the pillar. `key` contains everything that the
+ * result may depend on.
  */
 export type AskSource = <T>(key: readonly unknown[], ask: () => Promise<T>) => Promise<T>;
 
 /**
- * What was answered to the speculative run of one host. Where that run is discarded, its retry
- * takes each answer instead of asking again: the program that is asked may do more than answer.
+ * The results of external sources for the speculative run of one host. If that run is discarded,
+ * the retry takes these results instead of asking again, because asking may have side effects.
  */
 export class SourceAnswers {
   readonly #answers = new Map<string, Promise<unknown>>();
   #isRetried = false;
 
-  /** For the speculative run, which ends when the retry asks. */
+  /** For the speculative run; fails once the retry has begun. */
   record: AskSource = (key, ask) => {
     if (this.#isRetried) return Promise.reject(new Error('The speculative run was discarded'));
     const answer = ask();
-    // The retry that takes it sees a failure.
+    // The retry that takes it handles a failure.
     answer.catch(() => undefined);
     this.#answers.set(JSON.stringify(key), answer);
     return answer;
   };
 
-  /** For the run. An answer is taken once: asking again means to want to know what is true now. */
+  /** For the retry. Each result is taken once: a second request wants the current state. */
   take: AskSource = <T>(key: readonly unknown[], ask: () => Promise<T>): Promise<T> => {
     this.#isRetried = true;
     const name = JSON.stringify(key);

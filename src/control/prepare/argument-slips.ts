@@ -7,8 +7,8 @@ import {
 } from '../../protocol/state-keywords.ts';
 
 /**
- * Names that people write for an argument, by habit or from other tools, which are too far from
- * it for a spelling mistake.
+ * Names that people write for an argument, by habit or from other tools, and that are too different
+ * from it for the spelling check.
  */
 const slips: Readonly<Record<string, readonly string[]>> = {
   content: ['contents'],
@@ -41,12 +41,12 @@ const slips: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The argument that an unknown one most likely means: of the function, a requisite, or one that
- * every state takes.
+ * Finds the argument that an unknown one most likely means: of the function, of all states, or a
+ * requisite.
  *
  * @param name the unknown argument
  * @param signature the state function's
- * @returns undefined when the name resembles nothing that is known
+ * @returns undefined if no known name is similar
  */
 export const meantArgument = (name: string, signature: FunctionSignature): string | undefined => {
   const own = [...signature.positional, ...(signature.keywords ?? [])].map(param => param.name);

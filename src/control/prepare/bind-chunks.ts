@@ -14,18 +14,18 @@ import { withFloatTexts } from './float-arguments.ts';
 
 type BoundChunks = {
   readonly chunks: readonly LowChunk[];
-  /** One sentence for each argument that nothing looks at. */
+  /** One sentence for each argument that has no effect. */
   readonly warnings: readonly string[];
 };
 
 /** A wrong argument or function of a state. */
 export type ChunkFault = {
   readonly rule: 'argument-type' | 'unknown-argument' | 'unknown-function';
-  /** Without a full stop and without the place. */
+  /** Without a full stop and without the position. */
   readonly message: string;
   readonly chunk: LowChunk;
   readonly argument?: string | undefined;
-  /** It resembles an argument: `lax` accepts it. */
+  /** The argument resembles a known one: `lax` accepts it. */
   readonly isSlip?: boolean;
 };
 
@@ -36,11 +36,11 @@ type CheckedChunks = {
 };
 
 /**
- * Chunks as their functions take them, checked before anything runs on the host; Salt notices an
- * error only when it reaches the state.
+ * Binds chunks to their functions, and checks them before anything runs on the host. Salt notices
+ * an error only when the run reaches the state.
  *
- * @param isStrict refuse what a function would ignore, too (`--strict`)
- * @throws TsaltError `state-arguments` that names every argument that is refused, and its place
+ * @param isStrict also refuse arguments that a function would ignore (`--strict`)
+ * @throws TsaltError `state-arguments` with every argument that is refused, and its position
  */
 export const bindChunks = (
   chunks: readonly LowChunk[],
@@ -66,14 +66,14 @@ const sentenceOf = (fault: ChunkFault): string => `${fault.message}, ${placeOf(f
 /**
  * Checks the functions and arguments of chunks and converts the arguments.
  *
- * - An argument that the function does not have is refused, all of them at once. A function that
- *   is marked `@unknown`, as those are that take any argument without a word in Salt, ignores it
- *   with a warning or takes it as a variable of its template; but one that resembles an argument
- *   or a requisite was meant to be that, and is refused as well.
+ * - An argument that the function does not have is refused; all of them are reported at once. A
+ *   function that is marked `@unknown` (Salt's accepts any argument silently) ignores it with a
+ *   warning, or passes it to its template as a variable. If the name resembles an argument or a
+ *   requisite, it is refused there as well.
  * - A value of a wrong type is refused.
  *
- * `- lax: true` on a state accepts what resembles something. Functions that no module, or
- * several, offer are left to the host.
+ * `- lax: true` on a state accepts names that resemble an argument. Functions that no module, or
+ * more than one, provides are left to the host.
  */
 export const checkChunks = (
   chunks: readonly LowChunk[],
@@ -139,7 +139,9 @@ const functionsOf = (
   return functions;
 };
 
-/** A state whose function no module has fails on the host; a slip of the pen is told before. */
+/**
+ * Reports a misspelt function before the run. Other functions that no module has fail on the host.
+ */
 const misspelt = (name: string, chunk: LowChunk, modules: readonly ModuleMeta[]): ChunkFault[] => {
   const states = modules.filter(({ kind }) => kind === 'state');
   if (modules.some(module => !module.builtin && mayBeCalled(module, chunk.state))) return [];
@@ -168,7 +170,7 @@ const unknownArguments = (chunk: LowChunk, { signature }: FunctionMeta): string[
 
 type Told = { readonly message: string; readonly isFault: boolean };
 
-/** What is to be said of an unknown argument; nothing of a plain variable of a template. */
+/** Returns the warning for an unknown argument; none for a plain variable of a template. */
 const tellUnknown = (
   key: string,
   name: string,

@@ -19,7 +19,9 @@ export type ModuleCall = {
   readonly kwargs: PlainDict;
 };
 
-/** The calls that `module.run` and its kin make, as far as the chunk states their arguments. */
+/**
+ * Returns the calls of `module.run` and similar states, with the arguments that the chunk states.
+ */
 export const callsOf = (chunk: LowChunk): ModuleCall[] => {
   if (chunk.state !== 'module') return [];
   const keys = Object.keys(chunk).filter(key => key.includes('.') && !internalKeywords.has(key));
@@ -49,7 +51,7 @@ const argumentsIn = (value: Plain): Omit<ModuleCall, 'fun'> => {
   };
 };
 
-/** The arguments of a call by name, and those that have no parameter; undefined for no such function. */
+/** Sorts the arguments of a call by parameter; undefined if the function does not exist. */
 export const namedArguments = (
   { fun, args, kwargs }: ModuleCall,
   modules: readonly ModuleMeta[],

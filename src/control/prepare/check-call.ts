@@ -18,9 +18,9 @@ import { bindWrapper } from '../../wrapper/define.ts';
 import { findWrapper, wrapperModules } from '../../wrapper/table.ts';
 
 /**
- * Refuses a call that cannot work, before any connection is made: a function that no module
- * has, unknown or missing arguments. What only a host can tell (which provider stands behind
- * `pkg`) is left to the host.
+ * Refuses a call that cannot work, before any connection is made: a function that no module has,
+ * unknown or missing arguments. Checks that need the host (which module provides `pkg`) are left to
+ * it.
  */
 export const checkCall = (
   fun: string,
@@ -63,13 +63,13 @@ export const checkCall = (
   );
   const messages = bound.flatMap(result => (result.ok ? [] : [result.message]));
   if (messages.length < bound.length) return;
-  // Providers of `pkg` take different arguments: one may know what was meant.
+  // Providers of `pkg` take different arguments: one of them may have a suggestion.
   const best = messages.find(message => message.includes('did you mean')) ?? messages[0];
   const missing = bound.flatMap(result => (result.ok ? [] : result.problems.missing));
   throw new TsaltError('arguments', `${best}.`, { hint: takenForKeyword(missing, kwargs) });
 };
 
-/** `cmd.run 'FOO=bar env'`: Salt reads a keyword argument, and so a text is missing. */
+/** `cmd.run 'FOO=bar env'`: Salt reads this as a keyword argument, so the command is missing. */
 const takenForKeyword = (missing: readonly string[], kwargs: Dict): string | undefined => {
   const [name] = missing;
   const key = [...kwargs].find(([, given]) => isScalar(given))?.[0];
@@ -81,7 +81,7 @@ const isScalar = (value: Data): boolean => typeof value === 'string' || typeof v
 
 /**
  * Refuses a misspelt keyword of `state.single` that the state would ignore, such as `tets=True`.
- * What else the state does not take is found when the state is bound.
+ * Other unknown arguments are found when the state is bound.
  */
 const checkSingle = (args: readonly Data[], kwargs: Dict, modules: readonly ModuleMeta[]): void => {
   const state = String(kwargs.get('fun') ?? args[0] ?? '');
@@ -104,7 +104,7 @@ const checkSingle = (args: readonly Data[], kwargs: Dict, modules: readonly Modu
 };
 
 /**
- * Refuses `--dry-run` for a function that has no test mode: it would run in earnest.
+ * Refuses `--dry-run` for a function without a test mode, which would change the host.
  *
  * @throws TsaltError `no-test-mode`
  */

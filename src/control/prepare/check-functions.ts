@@ -8,9 +8,9 @@ import { hostFunction } from '../../wrapper/host-functions.ts';
 import { findWrapper } from '../../wrapper/table.ts';
 
 /**
- * Refuses states that call a function which only the control node has and a host may not ask
- * for, such as `state.sls`: by `module.run` and its kin, or as a condition. They would fail when
- * their turn comes, after others have run.
+ * Refuses states that call a function of the control node which a host may not call, such as
+ * `state.sls`, by `module.run` or as a condition. They would fail only when their turn comes, after
+ * other states have run.
  *
  * @throws TsaltError naming every such call
  */
@@ -31,18 +31,18 @@ export const checkFunctions = (
     });
 };
 
-/** The functions of the control node that a chunk calls and a host may not ask for. */
+/** Returns the functions of the control node that a chunk calls and a host may not call. */
 export const callsOfControl = (chunk: LowChunk, modules: readonly ModuleMeta[]): string[] =>
   calledBy(chunk).filter(fun => isForControlOnly(fun, modules));
 
-/** The functions that a chunk calls: by `module.run` and its kin, or as a condition. */
+/** Returns the functions that a chunk calls, by `module.run` or as a condition. */
 export const calledBy = (chunk: LowChunk): string[] => [
   ...(chunk.state === 'module' ? runBy(chunk) : []),
   ...conditions(chunk.onlyif),
   ...conditions(chunk.unless),
 ];
 
-/** The functions of `module.run`: keys with dots, or in the older form its name. */
+/** Returns the functions of `module.run`: keys with dots, or `name` in the older form. */
 const runBy = (chunk: LowChunk): string[] => {
   const keys = Object.keys(chunk).filter(key => key.includes('.') && !internalKeywords.has(key));
   return keys.length > 0 ? keys.map(key => key.split(':')[0] ?? key) : [plainText(chunk.name)];

@@ -6,9 +6,9 @@ import { readReleases } from '../../transport/node-release.ts';
 import { cannotWrite } from '../../trust/spare-cache.ts';
 
 /**
- * `tsalt-ssh node fetch [TARGET …]`: puts official Node binaries into the cache, for hosts that
- * have none and control nodes without a way to the package registry later.
- * @returns what to tell the user
+ * `tsalt-ssh node fetch [TARGET …]`: puts official Node binaries into the cache, for hosts without
+ * Node and for later runs without access to the package registry.
+ * @returns the message for the user
  * @throws {TsaltError} `usage-words`, `node-release`, `node-fetch`, `node-integrity`, `cache-dir`
  */
 export const fetchNodes = async (

@@ -4,7 +4,7 @@ import type { FunctionMeta } from '../../protocol/meta.ts';
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
 import { hasWholeFloats, wholeFloatAt } from '../../protocol/whole-floats.ts';
 
-/** Arguments that states make text of, whatever they are: their types say nothing. */
+/** Arguments that states convert to strings whatever their type is: their types say nothing. */
 const texts: ReadonlySet<string> = new Set([
   'comment',
   'contents',
@@ -20,8 +20,8 @@ const texts: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A chunk whose floats without a fraction are the text that Python makes of them, in arguments that
- * become text: `version: 2.0` would be `2` on the host.
+ * Replaces floats without a fraction by Python's string for them, in arguments that become strings:
+ * `version: 2.0` would be `2` on the host.
  */
 export const withFloatTexts = (chunk: LowChunk, fun: FunctionMeta | undefined): LowChunk => {
   if (!hasWholeFloats()) return chunk;

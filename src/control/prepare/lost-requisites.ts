@@ -12,8 +12,8 @@ const kinds = requisiteKeywords.filter(kind => kind !== 'onfail_stop' && kind !=
 export type LostRequisite = { readonly message: string; readonly at: SourceLocation | undefined };
 
 /**
- * Returns one sentence for each requisite that names no state of the run, with its place and the
- * nearest name. The state fails on the host, where Salt's comment says neither.
+ * Returns one sentence for each requisite that names no state of the run, with its position and the
+ * closest match. The state fails on the host, where Salt's comment has neither.
  */
 export const lostRequisites = (chunks: readonly LowChunk[]): string[] =>
   findLost(chunks).map(({ message, at }) => `${message}.${at ? ` (${showPlace(at)})` : ''}`);
@@ -41,7 +41,9 @@ const requisite = (item: Plain): { readonly key: string; readonly value: Plain }
   return { key: key.split('.')[0] ?? key, value };
 };
 
-/** The IDs and names of a run by state module; those of `id` are of any, those of `sls` files. */
+/**
+ * The IDs and names of a run by state module; under `id` those of all modules, under `sls` files.
+ */
 class Names {
   readonly #byKey = new Map<string, Set<string>>();
 

@@ -19,7 +19,7 @@ type JobParts = {
 
 type NamedPath = { readonly path: string; readonly saltenv: string };
 
-/** Collects what a plan holds of one host's run. */
+/** Collects the contents of a plan for one host's run. */
 export const plannedJob = async (
   chunks: readonly LowChunk[],
   settings: RunSettings,
@@ -38,7 +38,7 @@ export const plannedJob = async (
   };
 };
 
-/** Names what was fetched or rendered ahead, with its hash. */
+/** Lists what was fetched or rendered ahead, with its hash. */
 const sourceHashes = ({ files = {}, rendered = {} }: Prefetch): Record<string, string> => {
   const hashes: Record<string, string> = {};
   for (const [key, { sha256 }] of Object.entries(files)) {

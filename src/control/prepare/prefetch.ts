@@ -13,10 +13,12 @@ import {
   templateArguments,
 } from '../../protocol/prefetch.ts';
 
-/** A template that must run on the host's present state cannot be rendered ahead of time. */
+/** The template depends on the host's present state, so it cannot be rendered ahead of time. */
 export class NeedsHost extends Error {}
 
-/** Renders a template file's text before its state runs. Throws `NeedsHost` where that cannot be. */
+/**
+ * Renders a template file's text before its state runs. Throws `NeedsHost` if that is impossible.
+ */
 export type RenderAhead = (
   request: PrefetchedRender,
   text: string,
@@ -24,9 +26,9 @@ export type RenderAhead = (
 ) => Promise<string>;
 
 /**
- * What the run will ask for, found out ahead: hashes of sources, and rendered templates. So a
- * run that changes nothing needs no further round trip. A template that calls the host is
- * left for when its state runs, since an earlier state may change the answer.
+ * Finds out ahead what the run will request: hashes of sources, and rendered templates. A run
+ * without changes then needs no further round trip. A template that calls the host is rendered when
+ * its state runs, since an earlier state may change the result.
  */
 export const prefetch = async (
   chunks: readonly LowChunk[],
@@ -59,7 +61,7 @@ export const prefetch = async (
   return { files, rendered };
 };
 
-/** Above this a file is only hashed when its state runs: the run should start first. */
+/** Larger files are hashed only when their state runs, so that the run starts sooner. */
 export const hashLimit = 64 * 1024 * 1024;
 
 type Template = { readonly path: string; readonly text: string };
@@ -97,7 +99,7 @@ const renderAhead = async (
     const text = await render(request, template.text, template.path);
     return { sha256: hash('sha256', text), size: Buffer.byteLength(text) };
   } catch {
-    // Its state will say what is wrong with it when it runs, if it runs.
+    // If the state runs, it reports what is wrong with the file.
     return undefined;
   }
 };

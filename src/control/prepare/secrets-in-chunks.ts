@@ -4,7 +4,7 @@ import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
 
-/** A value that says where a secret is, or that there is none. */
+/** Whether a value is a reference to a secret, or empty. */
 const isReference = (text: string): boolean =>
   text === '' || /^(?:sdb:\/\/|__slot__:|[!*]|\*+$|x$)/.test(text);
 
@@ -12,9 +12,9 @@ const isReference = (text: string): boolean =>
 const shortest = 6;
 
 /**
- * Finds chunks that hold secrets: those with `no_log`, values of arguments that are named as
- * secrets are, and strings that contain a decrypted value, one of a secret store, or one that the
- * pillar names as a secret.
+ * Finds chunks that contain secrets: chunks with `no_log`, arguments with the name of a secret, and
+ * strings that contain a decrypted value, a value of a secret store, or a pillar value with the
+ * name of a secret.
  *
  * @returns where they are, without their values
  */
@@ -32,7 +32,7 @@ export const secretsIn = (chunks: readonly LowChunk[], pillar: Dict): readonly s
   });
 };
 
-/** Whether a value, or one in it, is named as a secret is, or is one. */
+/** Whether a value, or one inside it, has the name of a secret or contains one. */
 export const holdsSecret = (
   name: string,
   value: Plain,

@@ -7,32 +7,34 @@ import type { Plain } from '../../protocol/plain.ts';
 import { requisiteInKeywords, requisiteKeywords } from '../../protocol/state-keywords.ts';
 
 /**
- * What a host may fetch. A host is not trusted: it gets the `salt://` paths that its jobs
- * name (and what lies below a folder they name, and what pip's requirements among them name), each
- * in the saltenvs of the state or call that names it, and those of `extra_filerefs`. Anything else
- * ends its run. A path that holds what the host sent names a file only where that part chooses no
- * more than a name within one segment.
+ * The files that a host may fetch. A host is not trusted. It gets the `salt://` paths that its jobs
+ * name, files below folders that they name, and the files that pip's requirements among them name:
+ * each in the saltenvs of the state or call that names it, and in those of `extra_filerefs`. Any
+ * other request ends its run. A path that contains host-supplied data names a file only if that
+ * data chooses a name within one segment.
  */
 export class FileRefs {
   readonly #taintOf: (text: string) => Ranges | undefined;
   /** Paths with the saltenvs in which they are named. */
   readonly #named = new Map<string, Set<string>>();
-  /** Files of pip's requirements: what they name belongs to the job too. */
+  /** Files of pip's requirements: the files that they name belong to the job too. */
   readonly #requirements = new Set<string>();
-  /** Paths that belong to no state or call: they may be fetched from each saltenv of the run. */
+  /**
+   * Paths that do not belong to a state or call: they may be fetched from each saltenv of the run.
+   */
   readonly #everywhere = new Set<string>();
   readonly #envs = new Set(['base']);
 
-  /** @param taintOf the parts of a text that the host sent; by default there are none */
+  /** @param taintOf returns the parts of a string that the host sent; by default none */
   constructor(taintOf: (text: string) => Ranges | undefined = () => undefined) {
     this.#taintOf = taintOf;
   }
 
   /**
-   * Allows what these states name, each in its saltenvs.
+   * Allows the paths in these states, each in its saltenvs.
    *
-   * @param saltenv that of the run
-   * @param isUsers whether a module of the user may be behind a state module: all of its arguments
+   * @param saltenv the run's
+   * @param isUsers whether a user's module may provide a state module: then all of its arguments
    *   may name files, as those of a call
    */
   addChunks(
@@ -72,7 +74,7 @@ export class FileRefs {
     }
   }
 
-  /** Allows a path that stands in a module of the user; never the whole of the roots. */
+  /** Allows a path in the source of a user's module; never all of the roots. */
   addSource = (url: string): void => {
     if (cleanPath(url)) this.addExtra([url]);
   };
@@ -104,7 +106,7 @@ export class FileRefs {
     if (isUrl) {
       if (from === 'data') return;
       if (!ranges || (from === 'source' && choosesOnlyNames(value, ranges))) urls.add(value);
-      // `cmd.script` has its arguments behind the source.
+      // In `cmd.script`, arguments follow the source.
       const [source = ''] = value.split(/\s/);
       if (source !== value && !ranges) urls.add(source);
     }
@@ -112,7 +114,10 @@ export class FileRefs {
     else if (!ranges) for (const [url] of value.matchAll(slotUrls)) urls.add(url);
   }
 
-  /** Beside a path without a name, as in `cp.cache_file salt://x dev`, any word may be its saltenv. */
+  /**
+   * After a path without a name, as in `cp.cache_file salt://x dev`, any argument may be its
+   * saltenv.
+   */
   #collectList(items: readonly Plain[], found: Found): void {
     for (const item of items) this.#collect(item, found);
     if (!items.some(item => typeof item === 'string' && item.startsWith('salt://'))) return;
@@ -121,7 +126,7 @@ export class FileRefs {
         found.envs.add(item);
   }
 
-  /** Allows what a file names, where it is one of pip's requirements. */
+  /** Allows the files that a file names, if it is one of pip's requirements. */
   follow(path: string, saltenv: string, read: () => string): void {
     if (!this.#requirements.has(cleanPath(path) ?? '')) return;
     const url = `salt://${path.replace(/^salt:\/\//, '')}`;
@@ -133,7 +138,7 @@ export class FileRefs {
     }
   }
 
-  /** Allows a path in the saltenv that it names itself, else in these. */
+  /** Allows a path in the saltenv that it names itself, or else in these. */
   #name(url: string, envs: ReadonlySet<string>): void {
     const path = cleanPath(url);
     if (path === undefined) return;
@@ -177,13 +182,13 @@ export class FileRefs {
 type Found = {
   readonly urls: Set<string>;
   readonly envs: Set<string>;
-  /** The kind of the argument that is looked at. */
+  /** The role of the argument that is being searched. */
   readonly from: Role;
 };
 
 /**
- * What an argument may name: a source a file, also one whose name holds what the host sent; data
- * none; any other argument a file that the user wrote down whole.
+ * Which files an argument may name. A source: any file, also one whose name contains host-supplied
+ * data. Data: none. Any other argument: a file whose path the user wrote in full.
  */
 type Role = 'source' | 'data' | 'other';
 
@@ -214,7 +219,7 @@ const slotUrls = /salt:\/\/[^\s'"<>,;()]+/g;
 
 const saltUrls = /salt:\/\/[^\s'"<>,;]+/g;
 
-/** A path inside the roots in its one spelling; undefined for one that leads out of them. */
+/** Normalizes a path inside the roots; undefined if it leads out of them. */
 export const cleanPath = (path: string): string | undefined => {
   const bare = parseSaltUrl(path).path;
   if (bare.includes('\0') || posix.isAbsolute(bare)) return undefined;
@@ -222,6 +227,6 @@ export const cleanPath = (path: string): string | undefined => {
   return normal === '..' || normal.startsWith('../') ? undefined : normal === '.' ? '' : normal;
 };
 
-/** The saltenv that a path names itself, else this one. */
+/** Returns the saltenv that a path names itself, or else this one. */
 export const envOf = (path: string, saltenv: string): string =>
   parseSaltUrl(path).saltenv ?? saltenv;

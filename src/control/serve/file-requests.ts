@@ -19,12 +19,14 @@ export type TemplateRenderer = (
   trust?: TemplateTrust,
 ) => Promise<string>;
 
-/** What a host sent, for a message: it may be of any length, and steer a terminal. */
+/**
+ * Escapes and shortens a host-supplied string for a message: it may be long or steer a terminal.
+ */
 const shown = (text: string): string => readable(text, 300);
 
 /**
- * Handlers of the file requests of one host. `refuse` ends the host's run; `check` throws for a
- * template whose engine does not exist, which is a fault of its state alone.
+ * Makes the handlers for the file requests of one host. `refuse` ends the host's run. `check`
+ * throws for a template engine that does not exist, which is an error of that state alone.
  */
 export const fileHandlers = ({
   roots,
@@ -40,10 +42,10 @@ export const fileHandlers = ({
   refs: FileRefs;
   templates: RenderRefs;
   render: TemplateRenderer;
-  /** Renders before it is the template's turn: an answer of the host may be another by then. */
+  /** Renders a template before its state runs. The host's responses may change until then. */
   renderAhead: RenderAhead;
   check: (request: PrefetchedRender) => void;
-  /** Whether sources and variables may be computed on the host: by modules of the user, by slots. */
+  /** Whether the user's modules or slots may compute sources and variables on the host. */
   computes: () => boolean;
   refuse: (error: TsaltError) => void;
 }): Record<string, Handler> => {
@@ -145,11 +147,11 @@ export const fileHandlers = ({
   };
 };
 
-/** The hash of a listed file; null where it cannot be read: its own state will say so. */
+/** Hashes a listed file; null if it cannot be read: its own state will report that. */
 const hashIn = (roots: FileRoots, file: string, saltenv: string): Promise<string | null> =>
   (async () => roots.hash(file, saltenv))().catch(() => null);
 
-/** A module of the user may have put the path together: that is an error of its state alone. */
+/** The user's module may have built the path: an error of its state alone. */
 const computedPath = (path: string): TsaltError =>
   new TsaltError(
     'file-refused',
@@ -164,11 +166,11 @@ const unknownTemplate = (): TsaltError =>
     { kind: 'host' },
   );
 
-/** No honest host names a template by anything but its hash. */
+/** An honest host refers to a template only by its hash. */
 const isReference = (said: unknown): boolean =>
   isPlainDict(said) && typeof said.key === 'string' && /^[0-9a-f]{64}$/.test(said.key);
 
-/** The rendered text of a template request; undefined when its source is not there. */
+/** Returns the rendered text of a template request; undefined if its source does not exist. */
 const templateText = async (
   request: PrefetchedRender,
   {

@@ -16,27 +16,27 @@ import type { RenderRefs } from './render-refs.ts';
 import { readCalled } from './said-events.ts';
 
 type CallSettings = {
-  /** The wire before the host has greeted. */
+  /** The wire before the host has sent its hello. */
   readonly early?: Peer;
-  /** The pillar for whom the run's is not there yet. */
+  /** The pillar for callers that cannot wait for the run's pillar. */
   readonly seen?: Dict;
-  /** The arguments name no files that the host may fetch. */
+  /** Paths in the arguments do not become files that the host may fetch. */
   readonly unnamed?: boolean;
-  /** Fails the call for a longer answer. */
+  /** Fails the call if the response is longer. */
   readonly mostBytes?: number;
 };
 
-/** What templates work with is walked through in one go, while all other hosts wait. */
+/** Longer responses would hold up all other hosts: templates walk through them without a pause. */
 const mostForTemplates = 8 * 1024 * 1024;
 const mostValues = 200_000;
 
-/** Characters of all answers that templates of one host get: it is kept what the host said. */
+/** Characters of all responses to templates of one host: everything that the host sent is kept. */
 const mostTogether = 32 * 1024 * 1024;
 
 /**
- * Counts what data hold. Not recursive: a host chooses the depth.
+ * Counts the characters in data. Not recursive: a host chooses the depth.
  *
- * @returns the characters; undefined for more than `most` values
+ * @returns undefined if there are more than `most` values
  */
 const charactersIn = (data: Plain, most: number): number | undefined => {
   const open: Plain[] = [data];
@@ -67,16 +67,19 @@ const tooMuchTogether = (): TsaltError =>
     { kind: 'host' },
   );
 
-/** Calls functions for one host: on the host over its wire, or here where they live here. */
+/**
+ * Calls functions for one host: on the host over its wire, or here if they belong to the control
+ * node.
+ */
 export class HostCalls {
   readonly #facts: HostFacts;
   readonly #pillar: HostPillar;
   readonly #refs: FileRefs;
   readonly #renders: RenderRefs;
-  /** What functions of the control node get that others call. */
+  /** The context of functions of the control node that are called by others. */
   readonly #context: (seen?: Dict) => WrapperContext;
   #peer: Peer | Promise<Peer> | undefined;
-  /** Characters that templates were answered. */
+  /** Characters of the responses that templates received. */
   #characters = 0;
   readonly #running = new Map<symbol, string>();
 
@@ -93,12 +96,12 @@ export class HostCalls {
     this.#context = context;
   }
 
-  /** The wire stands, or will. */
+  /** Sets the wire, or its promise. */
   connect(peer: Peer | Promise<Peer>): void {
     this.#peer = peer;
   }
 
-  /** The wire, when it stands; throws where none is on its way. */
+  /** Waits for the wire. Throws if none is being opened. */
   async peer(): Promise<Peer> {
     if (this.#peer !== undefined) return this.#peer;
     throw new TsaltError('no-session', `${this.#facts.host.id} is not connected yet.`, {
@@ -115,7 +118,7 @@ export class HostCalls {
   ): Promise<CallResult> => {
     if (!unnamed) {
       const { modules, opts, ownOnHost } = this.#facts;
-      // It names no file because it means them all.
+      // It names no file because it means all of them.
       const all = fun === 'cp.cache_master' ? ['salt://'] : [];
       this.#refs.add([...args, kwargs, ...all], opts.saltenv);
       const [module] = splitFunctionName(fun);
@@ -136,28 +139,31 @@ export class HostCalls {
     try {
       return readCalled(await peer.request('call', params, undefined, mostBytes));
     } finally {
-      // When the link ends, this is what was running.
+      // When the link ends, these calls were running.
       if (!peer.closed) this.#running.delete(call);
     }
   };
 
-  /** The functions that were sent to the host and did not return. */
+  /** The functions that were sent to the host and have not returned. */
   get running(): readonly string[] {
     return [...this.#running.values()];
   }
 
-  /** Calls a function wherever it lives. */
+  /** Calls a function, on the host or here. */
   call = (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> =>
     this.#call(fun, args, kwargs);
 
   /**
-   * As `call`, for a template that the host sent: what it names is not for the host to fetch, unless
-   * the job names it as well.
+   * As `call`, for a template that the host sent: the files that it names are not added to those
+   * that the host may fetch.
    */
   callUnnamed = (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> =>
     this.#call(fun, args, kwargs, undefined, true);
 
-  /** As `call`, for a file of the pillar: it would wait for itself if it waited for the run's. */
+  /**
+   * As `call`, for a file of the pillar, which would wait for itself if it waited for the run's
+   * pillar.
+   */
   callSeeing =
     (seen: Dict): typeof this.call =>
     (fun, args, kwargs) =>
@@ -184,7 +190,7 @@ export class HostCalls {
     return toData(value);
   }
 
-  /** The control node's function of this name, unless a module of the user's replaces it. */
+  /** Returns the control node's function of this name, unless a user's module replaces it. */
   wrapper = async (fun: string): Promise<ReturnType<typeof findWrapper>> => {
     const found = findWrapper(fun);
     if (!found) return undefined;
@@ -208,17 +214,17 @@ export class HostCalls {
     return new Set(Array.isArray(names) ? names.filter(name => typeof name === 'string') : []);
   };
 
-  /** Is this a function that only looks at this host's data? Not where a user's module has it. */
+  /** Whether a function only reads this host's data. False if a user's module provides it. */
   onlyLooks = async (fun: string): Promise<boolean> =>
     onlyLooks(fun) && (await this.wrapper(fun)) !== undefined;
 
-  /** Does a module of the user's read the pillar on the host? */
+  /** Whether a user's module reads the pillar on the host. */
   async needsPillar(): Promise<boolean> {
     const { modules } = await this.#facts.shared.artifact();
     return modules.some(item => item.usesPillar && !item.builtin);
   }
 
-  /** The pillar as a part of what is sent, where a module on the host reads it. */
+  /** Returns the pillar to send along if a module on the host reads it. */
   async pillarForModules(seen?: Dict): Promise<{ pillar?: PlainDict }> {
     if (!(await this.needsPillar())) return {};
     return { pillar: toPlainDict(seen ?? (await this.#pillar.get())) };

@@ -22,15 +22,15 @@ import { calledBy } from '../prepare/check-functions.ts';
 import { readCall } from './request-params.ts';
 
 /**
- * Answers `control.call`: what one host calls on the control node. The host is not trusted. It
- * calls what the list in `wrapper/host-functions.ts` holds, with arguments of bounded size, and
- * some of it only as its own job states it.
+ * Answers `control.call`: the functions that a host calls on the control node. The host is not
+ * trusted. It may call the functions listed in `wrapper/host-functions.ts`, with arguments of
+ * bounded size, and some of them only as its own job states the call.
  */
 export class HostFunctions {
   readonly #taintOf: (text: string) => Ranges | undefined;
   readonly #context: () => WrapperContext;
   readonly #work: HostWork;
-  /** For each function that a chunk calls: the texts of those chunks. */
+  /** The strings of the chunks that call a function, by function. */
   readonly #stated = new Map<string, Set<string>>();
   #serializes = false;
   #refreshesLeft = fewRefreshes;
@@ -45,7 +45,7 @@ export class HostFunctions {
     this.#context = context;
   }
 
-  /** Learns what these chunks call, and what the engine calls for each of them by its options. */
+  /** Registers the calls of these chunks, and the calls that the engine makes for their options. */
   addChunks(chunks: readonly LowChunk[], opts: PlainDict = {}): void {
     if (isPlainDict(opts.global_state_conditions))
       this.#state('match.compound', Object.values(opts.global_state_conditions));
@@ -58,7 +58,7 @@ export class HostFunctions {
     }
   }
 
-  /** Slots call functions, too, unless a host has sent the slot. */
+  /** Registers the calls of slots, except of slots that a host sent. */
   #addSlots(chunk: LowChunk): void {
     if (!JSON.stringify(chunk).includes(slotMark)) return;
     for (const text of textsIn(chunk)) {
@@ -74,19 +74,21 @@ export class HostFunctions {
     this.#stated.set(fun, texts);
   }
 
-  /** Answers a request of the host. @throws TsaltError for what it may not call so */
+  /** Answers a request of the host. @throws TsaltError for a call that it may not make */
   request = async (said: unknown): Promise<Plain> => {
     const { fun, args, kwargs } = readCall(said);
     const spec = this.#allowed(fun);
     if (Object.keys(kwargs).length > mostNamed) throw refused(fun, 'does not take so many names');
     checkSize(fun, [args, kwargs], spec.limits);
     const value = await this.#call(fun, spec, [args.map(toData), toDict(kwargs)]);
-    // Aliases of YAML make much of a short text.
+    // Aliases make a large value of a short YAML text.
     if (spec.right === 'serialize') checkSize(fun, value, spec.limits);
     return toPlain(value);
   };
 
-  /** Calls a function for a template that the host sent: it may do what the host itself may do. */
+  /**
+   * Calls a function for a template that the host sent: it may call what the host itself may call.
+   */
   call = async (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> => {
     const spec = this.#allowed(fun);
     checkSize(fun, [args, kwargs], spec.limits);
@@ -131,7 +133,7 @@ export class HostFunctions {
     return dataOf(await callBound(found, this.#context(), given));
   }
 
-  /** Reads a document in another process: a short one may take long. */
+  /** Parses a document in another process: even a short one may take long. */
   async #read(
     given: WrapperArguments,
     { values, characters }: CallLimits,
@@ -150,7 +152,10 @@ export class HostFunctions {
     );
   }
 
-  /** Each text must stand in a state that calls the function, and must not come from the host. */
+  /**
+   * Requires that a state of the job calls the function with these strings, and that no host sent
+   * them.
+   */
   #checkStated(fun: string, given: readonly Data[]): void {
     const texts = this.#stated.get(fun);
     for (const text of textsIn(given))
@@ -162,7 +167,9 @@ export class HostFunctions {
       );
   }
 
-  /** A pillar takes long to compile: a host has that done as often as its states may need it. */
+  /**
+   * Compiling a pillar takes long: a host may request it only as often as its states may need it.
+   */
   #countRefresh(fun: string): void {
     if (this.#refreshesLeft <= 0) throw refused(fun, 'was called too often by this host');
     this.#refreshesLeft -= 1;
@@ -179,7 +186,7 @@ const refreshes: ReadonlySet<string> = new Set([
 /** No function has more named arguments. */
 const mostNamed = 32;
 
-/** For modules of the user that refresh the pillar: no state says so. */
+/** For the user's modules that refresh the pillar: no state names these calls. */
 const fewRefreshes = 16;
 
 const refused = (fun: string, why: string): TsaltError =>
@@ -200,15 +207,15 @@ const defaultOf = (
 };
 
 /**
- * Regular expressions for what may come from the host, and node groups that may hold some. `E@`
- * looks at the id, which the roster gives.
+ * Regular expressions for data of the host, and node groups that may contain some. `E@` matches the
+ * id, which comes from the roster.
  */
 const hasSlowMatcher = (value: Data): boolean =>
   [...textsIn(value)].some(text => /(?:^|[\s(])(?![EGILS]@)\w@/.test(text));
 
 type Nested = Plain | Data | LowChunk | readonly Nested[];
 
-/** Values directly below a value; keys of dictionaries count too. */
+/** Returns the values directly below a value; keys of dictionaries included. */
 const below = (value: Nested): readonly Nested[] => {
   if (typeof value !== 'object' || value === null) return [];
   if (Array.isArray(value)) return value as Nested[];
@@ -216,7 +223,7 @@ const below = (value: Nested): readonly Nested[] => {
   return isPlainDict(value) ? Object.entries(value).flat() : [];
 };
 
-/** All texts within a value, not those of keys. Not recursive: a host chooses the depth. */
+/** Yields all strings within a value, without keys. Not recursive: a host chooses the depth. */
 const textsIn = function* (value: Nested): Generator<string> {
   const open: Nested[] = [value];
   while (open.length > 0) {

@@ -6,7 +6,7 @@ import { getOwn } from '../../protocol/plain.ts';
 
 const megabyte = 1024 * 1024;
 
-/** Bytes that one host may send in all, of what the control node keeps or writes down. */
+/** Bytes of each kind that one host may send in all and that the control node keeps or logs. */
 const most: Readonly<Record<string, number>> = {
   hello: 2 * megabyte,
   'control.grains': 32 * megabyte,
@@ -16,17 +16,17 @@ const most: Readonly<Record<string, number>> = {
 };
 const mostLog = 64 * megabyte;
 
-/** Bytes of output that one host may send at once, and per second; what is over is dropped. */
+/** Bytes of output that one host may send at once, and per second; the rest is dropped. */
 const outputBurst = 512 * 1024;
 const outputPerSecond = 128 * 1024;
-/** Bytes that each piece of it counts at least. */
+/** Bytes that each piece of output counts at least. */
 const leastPiece = 1024;
 
 /**
- * What one host may cost the control node. An honest host stays far below; one that does not only
- * loses its own run, or the rest of its log.
+ * Limits of what one host may cost the control node. Honest hosts stay far below them. A host that
+ * exceeds a limit loses only its own run, or the rest of its log.
  *
- * @param say hears, once, that the rest of the log is left out
+ * @param say is called once, when the rest of the log is dropped
  * @throws TsaltError `wire-protocol` from `admits`, which ends the wire
  */
 export const hostLimits = (say: (message: string) => void): PeerLimits => {

@@ -21,7 +21,7 @@ import type { TemplateRenderer } from './file-requests.ts';
 import type { HostCalls } from './host-calls.ts';
 import type { HostFunctions } from './host-functions.ts';
 
-/** What templates of one host see, and the rendering of the files that its states name. */
+/** Renders the template files that the states of one host name. */
 export class HostTemplates {
   readonly #facts: HostFacts;
   readonly #pillar: HostPillar;
@@ -87,7 +87,9 @@ export class HostTemplates {
     });
   };
 
-  /** Renders a file before its state runs; throws `NeedsHost` where the host has to be asked. */
+  /**
+   * Renders a file before its state runs; throws `NeedsHost` if the template must call the host.
+   */
   renderAhead: RenderAhead = (request, text, file) =>
     this.#render(request, text, file, {
       call: async (fun, args, kwargs) => {
@@ -97,8 +99,8 @@ export class HostTemplates {
     });
 
   /**
-   * Renders a line of no meaning: what the renderers need is loaded and made then. Only where the
-   * pipe is the usual one, and by built-in renderers: one of the user's is not run for nothing.
+   * Renders a trivial line, so that the renderers are loaded and initialized. Only with the usual
+   * pipe and built-in renderers: a user's renderer is not run without need.
    */
   async warmUp(): Promise<void> {
     const { config } = this.#facts.shared.request;
@@ -113,7 +115,10 @@ export class HostTemplates {
     }).catch(() => undefined);
   }
 
-  /** Renders a text that came from the host, in another process: it learns nothing that the host could not ask for. */
+  /**
+   * Renders a text that came from the host, in another process. The result contains nothing that
+   * the host could not request.
+   */
   #renderConfined: TemplateRenderer = async (request, text, file) => {
     const { template, saltenv } = request;
     const { pipe: _, whitelist, blacklist } = renderSettings(this.#facts.shared.request.config);
@@ -183,7 +188,7 @@ export class HostTemplates {
       file,
       pipe: request.template,
       saltenv: request.saltenv,
-      // Text that is in the request is not a file: `contents`, or one that the host read.
+      // Text in the request is not a file: it is `contents`, or a file that the host read.
       origin: request.text === undefined ? 'user-file' : undefined,
       context: {
         ...base,
@@ -205,8 +210,8 @@ export class HostTemplates {
     };
 
   /**
-   * A state's result with the whole of what control knows of a fault in its template: the host is
-   * told neither lines of the file nor paths of the control node.
+   * Adds the full error of a template to a state's result: the host itself receives neither lines
+   * of the file nor paths of the control node.
    */
   withFaults = (finished: StateFinished): StateFinished => {
     const { comment } = finished.result;
@@ -242,14 +247,14 @@ const namedIn = (text: string) => (name: string) =>
 
 const packs = new WeakMap<Dict, Promise<string>>();
 
-/** Packs a dict that does not change. */
+/** Packs a dict once, since it does not change. */
 const packedOnce = (dict: Dict): Promise<string> => {
   const made = packs.get(dict) ?? packInTurns(dict);
   packs.set(dict, made);
   return made;
 };
 
-/** What a template that a host sent may use, beside the limits of the process it is rendered in. */
+/** Limits of templates that a host sent, in addition to those of the process that renders them. */
 const limitsForHosts = {
   milliseconds: 5000,
   steps: 200_000,
@@ -277,7 +282,7 @@ const notForFiles = (fun: string): TsaltError =>
     hint: 'Call it in the pillar or in the SLS, and hand the value to the template by `context`.',
   });
 
-/** Variables that control sets: a host's own template does not get others in their place. */
+/** Variables that the control node sets: a host's own template cannot replace them. */
 const reserved =
   /^(?:grains|pillar|opts|salt|saltenv|env|sls|slspath|sls_path|slsdotpath|slscolonpath|tpl\w+|__\w+__)$/;
 

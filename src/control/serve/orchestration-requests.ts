@@ -2,7 +2,10 @@ import type { Handler } from '../../protocol/peer.ts';
 import type { HostFacts } from '../facts/host-facts.ts';
 import { readNested, readStep, readWait } from './request-params.ts';
 
-/** The requests for steps of an orchestration: only the control node's own runtime has them. */
+/**
+ * Handles the requests for steps of an orchestration. Only the control node's own runtime may send
+ * them.
+ */
 export const orchestrationHandlers = ({
   shared,
   taint,

@@ -7,13 +7,13 @@ const between = 900;
 type Taken = { size: number; at: number };
 
 /**
- * Bounds the output of a host's states here too: hosts are bound to the same limits by their own
- * runtime, which may not be ours.
+ * Limits the output of a host's states here as well: the runtime keeps the same limits, but a
+ * hostile host may run another one.
  */
 export class OutputGate {
   readonly #states = new Map<string, Taken>();
 
-  /** Returns what is shown of a piece; undefined if nothing is. */
+  /** Returns the part of a piece that is shown; undefined for none of it. */
   take(piece: OutputPiece): OutputPiece | undefined {
     const taken = this.#states.get(piece.tag) ?? { size: 0, at: 0 };
     this.#states.set(piece.tag, taken);

@@ -15,9 +15,10 @@ const mostParts = 100;
 const mostBytesOfPart = 255;
 
 /**
- * Takes the files that a host sends with `cp.push`: below `cachedir/minions/<id>/files`, and only
- * with `file_recv`. The host chooses names below that folder and nothing else: folders are made
- * here one by one and are no links, what it sends becomes a plain file (0600), whole or not at all.
+ * Accepts the files that a host sends with `cp.push`, only with `file_recv`, and writes them below
+ * `cachedir/minions/<id>/files`. The host chooses names below that folder and nothing else: folders
+ * are made here one by one and must not be links, and each file is a plain one (0600), written
+ * whole or not at all.
  *
  * @param config `file_recv`, `file_recv_max_size` (MB of one file) and `cachedir`
  * @param id the host's id in the roster
@@ -26,7 +27,7 @@ export const pushHandler = (
   config: Pick<Config, 'cachedir' | 'file_recv' | 'file_recv_max_size'>,
   id: string,
 ): Handler => {
-  // One file at a time: pieces that come in between belong to no file.
+  // One file at a time: pieces of any other file are refused.
   let current: { key: string; temporary: string; size: number; received: number } | undefined;
   const give = async (message: string): Promise<never> => {
     const unfinished = current?.temporary;
@@ -79,7 +80,7 @@ export const pushHandler = (
 
 const abandonedAfter = 24 * 3_600_000;
 
-/** What a broken connection left behind, of this host and long ago. */
+/** Removes what a broken connection of this host left behind long ago. */
 const removeAbandoned = (folder: string): void => {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
@@ -94,7 +95,7 @@ const appending =
 const refused = (why: string): TsaltError =>
   new TsaltError('file-push', `The file was not taken: ${why}.`, { kind: 'host' });
 
-/** What a hostile host could send is judged before anything is written. */
+/** Checks what the host sent before anything is written. @returns what is wrong */
 const wrongPush = (push: Push, id: string, most: number): string | undefined => {
   const { path, offset, size, data } = push;
   if (!isName(id)) return `"${id}" is no name of a folder`;
@@ -122,7 +123,7 @@ const placeOf = (cachedir: string, id: string): string => {
   return folder;
 };
 
-/** The place of a file, its folders made; or what stands in its way. */
+/** Makes the folders of a file. @returns the path of the file, or the obstacle */
 const targetOf = (files: string, path: readonly string[]): string | { obstacle: string } => {
   let folder = files;
   for (const part of path.slice(0, -1)) {

@@ -17,23 +17,23 @@ import { readable } from '../../transport/faults.ts';
 import { callsOf, type ModuleCall, namedArguments } from '../prepare/calls-in-chunk.ts';
 
 /**
- * A text of the job's own may use all that templates have. One that came from the host is
- * confined: it sees no file roots and calls only what the host itself may call.
+ * A template of the job may use everything that templates have. One that came from the host is
+ * confined: it sees no file roots and calls only functions that the host itself may call.
  */
 export type TemplateTrust = 'job' | 'confined';
 
 /** One template that the run compiled: its engine, source and variables stay on the control node. */
 type Entry = {
   readonly request: PrefetchedRender;
-  /** Hashes of the texts that the job holds for it (`contents`), where no host had a part in them. */
+  /** Hashes of the strings that the job has for it (`contents`) and in which no host had a part. */
   readonly texts: ReadonlySet<string>;
-  /** The host brings the text: from its disk, the web, or its grains. */
+  /** The host supplies the text: from its disk, the web, or its grains. */
   readonly isFromHost: boolean;
-  /** Its text is a file of the file roots. */
+  /** The text is a file of the file roots. */
   readonly isInRoots: boolean;
 };
 
-/** What the host adds to its reference. */
+/** Data that the host may add to its reference. */
 type Added = {
   readonly text?: string | undefined;
   readonly accumulator?: PlainDict | undefined;
@@ -50,9 +50,9 @@ export class RenderRefs {
   readonly #unkeyed: (readonly [entry: Entry, state: string])[] = [];
   /** Templates whose source is a folder, with the name of their state. */
   readonly #folders = new Map<Entry, string>();
-  /** A state computes arguments on the host, by a slot. */
+  /** A slot computes arguments of a state on the host. */
   hasSlots = false;
-  /** What `file.accumulated` may add to a template, as JSON. */
+  /** Values that `file.accumulated` may add to a template, as JSON. */
   readonly #accumulated = new Set<string>();
 
   constructor(taintOf: (text: string) => Ranges | undefined) {
@@ -78,7 +78,7 @@ export class RenderRefs {
     const base = { template, saltenv: envOf(chunk), context: variablesOf(chunk) };
     const seen = chunkSeen(chunk);
     const sources = [chunk.source, chunk.sources].flatMap(sourcesIn);
-    // The name of other states may be their source; `cmd.script` has arguments behind it.
+    // In other states the name may be the source; in `cmd.script` arguments follow it.
     if (chunk.state !== 'file') sources.push(state, state.split(/\s/)[0] ?? '');
     for (const source of new Set(sources.filter(Boolean))) {
       const entry: Entry = {
@@ -105,7 +105,7 @@ export class RenderRefs {
     ]);
   }
 
-  /** Adds the templates of a call: of the job's own function, or by a state (`module.run`). */
+  /** Adds the templates of a call: the job's own function, or a call by a state (`module.run`). */
   addCall(call: ModuleCall, modules: readonly ModuleMeta[], state: string, saltenv: string): void {
     const bound = namedArguments(call, modules);
     if (!bound) return;
@@ -143,8 +143,8 @@ export class RenderRefs {
   /**
    * Finds the template behind a host's reference.
    *
-   * @returns its request, with what the host may add to it; without `trust` where its engine is not
-   *   for a text of the host. Undefined where the run has no such template.
+   * @returns its request, with what the host may add to it; without `trust` if its engine must not
+   *   render the host's texts. Undefined if the run has no such template.
    */
   resolve(
     key: string,
@@ -209,7 +209,7 @@ export class RenderRefs {
 /** Values that `file.accumulated` may have collected for one template. */
 const mostCollected = 50_000;
 
-/** The engines that run no code of their own: they may render what a host brings. */
+/** Engines that run no code of their own: they may render what a host sends. */
 export const sandboxed: readonly string[] = ['jinja', 'liquid'];
 
 const renderKey = (request: PrefetchedRender, state: string): string =>
@@ -228,7 +228,7 @@ const chosenEngine = ({ __sls__, __id__ }: LowChunk, template: string): TsaltErr
 const envOf = ({ saltenv, env, __env__ }: LowChunk): string =>
   plainText(saltenv ?? (typeof env === 'string' ? env : __env__) ?? 'base');
 
-/** The engine of a chunk's templates; some states have one without being told. */
+/** Returns the engine of a chunk's templates; some states have a default. */
 const templateOf = ({ state, fun, template }: LowChunk): string | undefined =>
   typeof template === 'string'
     ? template
@@ -238,14 +238,14 @@ const templateOf = ({ state, fun, template }: LowChunk): string | undefined =>
 
 const rendersSources = new Set(['append', 'prepend', 'blockreplace']);
 
-/** `defaults` and `context` of a chunk, as states lay them over each other. */
+/** Merges `defaults` and `context` of a chunk as the states do. */
 const variablesOf = ({ defaults, context }: LowChunk): PlainDict =>
   mergeWholeFloats(
     isPlainDict(defaults) ? defaults : undefined,
     isPlainDict(context) ? context : undefined,
   );
 
-/** What templates see of their chunk. */
+/** Returns the part of the chunk that its templates see. */
 const chunkSeen = (chunk: LowChunk): PlainDict => {
   const { name, user, owner, group, mode, file_mode, attrs, fun } = chunk;
   const seen: PlainDict = { name };
@@ -262,7 +262,7 @@ const contentsOf = ({ contents }: LowChunk): string[] =>
       ? []
       : [plainText(contents)];
 
-/** `contents_pillar`: the host gets the value from here, and has it rendered here. */
+/** `contents_pillar`: the control node sends the value to the host and renders it for the host. */
 const contentsFromPillar = (
   { contents_pillar, contents_delimiter }: LowChunk,
   pillar: Dict,

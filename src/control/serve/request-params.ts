@@ -2,10 +2,10 @@ import { TsaltError } from '../../protocol/error.ts';
 import type { ControlMethods } from '../../protocol/job.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 
-/** Characters of a prediction that is shown to a person. */
+/** Characters of a prediction that is shown to the user. */
 const longestDecision = 1024 * 1024;
 
-/** Reads what a host sent with `file.get`. @throws TsaltError `wire-params` */
+/** Reads the parameters of `file.get`, which a host sent. @throws TsaltError `wire-params` */
 export const readGet = (said: unknown): ControlMethods['file.get'] => {
   if (
     isPlace(said) &&
@@ -16,14 +16,14 @@ export const readGet = (said: unknown): ControlMethods['file.get'] => {
   throw wrongParams('file.get');
 };
 
-/** Reads what a host sent with `file.list`. @throws TsaltError `wire-params` */
+/** Reads the parameters of `file.list`, which a host sent. @throws TsaltError `wire-params` */
 export const readList = (said: unknown): ControlMethods['file.list'] => {
   if (isPlace(said) && ['boolean', 'undefined'].includes(typeof said.hashes))
     return said as ControlMethods['file.list'];
   throw wrongParams('file.list');
 };
 
-/** Reads what a host sent with `file.render`. @throws TsaltError `wire-params` */
+/** Reads the parameters of `file.render`, which a host sent. @throws TsaltError `wire-params` */
 export const readRender = (said: unknown): ControlMethods['file.render'] => {
   if (
     isPlainDict(said) &&
@@ -36,7 +36,10 @@ export const readRender = (said: unknown): ControlMethods['file.render'] => {
   throw wrongParams('file.render');
 };
 
-/** Reads what a host sent with `file.renderComputed`. @throws TsaltError `wire-params` */
+/**
+ * Reads the parameters of `file.renderComputed`, which a host sent. @throws TsaltError
+ * `wire-params`
+ */
 export const readComputed = (said: unknown): ControlMethods['file.renderComputed'] => {
   if (
     isPlainDict(said) &&
@@ -49,7 +52,7 @@ export const readComputed = (said: unknown): ControlMethods['file.renderComputed
   throw wrongParams('file.renderComputed');
 };
 
-/** Reads what a host sent with `state.decide`. @throws TsaltError `wire-params` */
+/** Reads the parameters of `state.decide`, which a host sent. @throws TsaltError `wire-params` */
 export const readDecision = (said: unknown): ControlMethods['state.decide'] => {
   if (
     isPlainDict(said) &&
@@ -63,21 +66,24 @@ export const readDecision = (said: unknown): ControlMethods['state.decide'] => {
   throw wrongParams('state.decide');
 };
 
-/** Reads what a host sent with `control.grains`. @throws TsaltError `wire-params` */
+/** Reads the parameters of `control.grains`, which a host sent. @throws TsaltError `wire-params` */
 export const readGrains = (said: unknown): ControlMethods['control.grains'] => {
   if (isPlainDict(said) && isPlainDict(said.grains))
     return said as unknown as ControlMethods['control.grains'];
   throw wrongParams('control.grains');
 };
 
-/** Reads what a host sent with `control.call`. @throws TsaltError `wire-params` */
+/** Reads the parameters of `control.call`, which a host sent. @throws TsaltError `wire-params` */
 export const readCall = (said: unknown): ControlMethods['control.call'] => {
   if (isPlainDict(said) && isText(said.fun) && Array.isArray(said.args) && isPlainDict(said.kwargs))
     return said as unknown as ControlMethods['control.call'];
   throw wrongParams('control.call');
 };
 
-/** Reads what the control node's runtime sent with `orchestrate.run`. @throws TsaltError `wire-params` */
+/**
+ * Reads the parameters of `orchestrate.run` from the control node's runtime. @throws TsaltError
+ * `wire-params`
+ */
 export const readStep = (said: unknown): ControlMethods['orchestrate.run'] => {
   if (
     isPlainDict(said) &&
@@ -93,7 +99,10 @@ export const readStep = (said: unknown): ControlMethods['orchestrate.run'] => {
   throw wrongParams('orchestrate.run');
 };
 
-/** Reads what the control node's runtime sent with `orchestrate.wait`. @throws TsaltError `wire-params` */
+/**
+ * Reads the parameters of `orchestrate.wait` from the control node's runtime. @throws TsaltError
+ * `wire-params`
+ */
 export const readWait = (said: unknown): ControlMethods['orchestrate.wait'] => {
   if (
     isPlainDict(said) &&
@@ -106,7 +115,10 @@ export const readWait = (said: unknown): ControlMethods['orchestrate.wait'] => {
   throw wrongParams('orchestrate.wait');
 };
 
-/** Reads what the control node's runtime sent with `orchestrate.nested`. @throws TsaltError `wire-params` */
+/**
+ * Reads the parameters of `orchestrate.nested` from the control node's runtime. @throws TsaltError
+ * `wire-params`
+ */
 export const readNested = (said: unknown): ControlMethods['orchestrate.nested'] => {
   if (isPlainDict(said) && [said.tag, said.fun].every(isText) && isPlainDict(said.kwarg))
     return said as unknown as ControlMethods['orchestrate.nested'];
@@ -116,7 +128,10 @@ export const readNested = (said: unknown): ControlMethods['orchestrate.nested'] 
 const isOptionalCount = (value: unknown): boolean =>
   value === undefined || (typeof value === 'number' && value >= 0);
 
-/** Reads what a host sent with `file.push`; its values are not checked. @throws TsaltError `wire-params` */
+/**
+ * Reads the parameters of `file.push`, which a host sent, without checking the values. @throws
+ * TsaltError `wire-params`
+ */
 export const readPush = (said: unknown): ControlMethods['file.push'] => {
   if (isPlainDict(said)) return said as unknown as ControlMethods['file.push'];
   throw wrongParams('file.push');
@@ -138,7 +153,7 @@ const areVariables = (said: unknown): boolean =>
 const isPlace = (said: unknown): said is Record<string, unknown> =>
   isPlainDict(said) && isName(said.path) && isName(said.saltenv);
 
-/** A host asked with parameters that its request does not have. */
+/** A request with parameters that its method does not have. */
 const wrongParams = (method: string): TsaltError =>
   new TsaltError('wire-params', `The parameters of "${method}" are not what they must be.`, {
     kind: 'host',

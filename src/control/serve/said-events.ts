@@ -11,25 +11,25 @@ import type {
 import { broken } from '../../protocol/message.ts';
 import { isPlainDict, type PlainDict } from '../../protocol/plain.ts';
 
-// What hosts tell of themselves: data of strangers, which much of the control node works with.
+// Checks what hosts report about themselves: untrusted data that much of the control node uses.
 
-/** @throws TsaltError `wire-protocol` for what is no start of a state */
+/** @throws TsaltError `wire-protocol` for a malformed start of a state */
 export const readStarted = (said: unknown): StateStarted => {
   if (!isPlainDict(said) || !areTexts(said.tag, said.fun) || !isScalar(said.id))
     throw misshapen('event "state-start"');
   const { tag, id, fun, name } = said as StateStarted;
-  // An own `toString` that is no function breaks whoever makes text of it.
+  // A host-supplied `toString` that is not a function would break string conversion.
   return { tag, id, fun, name: isScalar(name) ? name : JSON.stringify(name) };
 };
 
-/** @throws TsaltError `wire-protocol` for what is no answer to a call */
+/** @throws TsaltError `wire-protocol` for a malformed response to a call */
 export const readCalled = (said: unknown): CallResult => {
   if (isPlainDict(said) && said.value !== undefined && Number.isSafeInteger(said.retcode))
     return said as CallResult;
   throw misshapen('answer to "call"');
 };
 
-/** @throws TsaltError `wire-protocol` for what is no answer to a run */
+/** @throws TsaltError `wire-protocol` for a malformed response to a run */
 export const readRan = (said: unknown): RunResult => {
   if (
     isPlainDict(said) &&
@@ -47,7 +47,7 @@ const isRestart = (said: unknown): boolean =>
   [said.delay, said.wait].every(time => typeof time === 'number' && time >= 0) &&
   isPlainDict(said.kept);
 
-/** @throws TsaltError `wire-protocol` for what is no finished state */
+/** @throws TsaltError `wire-protocol` for a malformed finished state */
 export const readFinished = (said: unknown): StateFinished => {
   if (
     isPlainDict(said) &&
@@ -58,14 +58,14 @@ export const readFinished = (said: unknown): StateFinished => {
   throw misshapen('event "state"');
 };
 
-/** @throws TsaltError `wire-protocol` for what is no line of a log */
+/** @throws TsaltError `wire-protocol` for a malformed line of a log */
 export const readLine = (said: unknown): LogLine => {
   if (isPlainDict(said) && areTexts(said.module, said.message) && levels.has(said.level))
     return said as unknown as LogLine;
   throw misshapen('event "log"');
 };
 
-/** @throws TsaltError `wire-protocol` for what is not output of a state */
+/** @throws TsaltError `wire-protocol` for malformed output of a state */
 export const readOutput = (said: unknown): OutputPiece => {
   if (
     isPlainDict(said) &&
@@ -80,7 +80,7 @@ export const readOutput = (said: unknown): OutputPiece => {
   throw misshapen('event "output"');
 };
 
-/** @throws TsaltError `wire-protocol` for what is not an event that a module sends */
+/** @throws TsaltError `wire-protocol` for a malformed event of a module */
 export const readSent = (said: unknown): ModuleEvent => {
   if (isPlainDict(said) && areTexts(said.tag) && said.data !== undefined)
     return { tag: said.tag as string, data: said.data };

@@ -4,18 +4,18 @@ import { pack, unpack } from '../../render/confined/wire.ts';
 import { Sdb } from '../../sdb/sdb.ts';
 import type { Vault } from '../../sdb/vault.ts';
 
-/** Asks the process of the run; the answer is packed data, or undefined. */
+/** Asks the main process; the response is packed data, or undefined. */
 export type AskRun = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
 /**
- * Stores behind `sdb://` that another process opens: each address is read once in a run, and what
- * opens the stores stays there.
+ * Reads `sdb://` stores through the main process: each address is read once per run, and the
+ * credentials of the stores stay there.
  */
 export class ForwardedSdb extends Sdb {
   readonly #isUsed: boolean;
   readonly #ask: AskRun;
 
-  /** @param isUsed whether there is any profile; profiles stay with the other process, too */
+  /** @param isUsed whether there is any profile; the profiles stay in the main process */
   constructor(isUsed: boolean, ask: AskRun) {
     super({ options: new Map(), dir: '/', env: {}, decrypt: refuse });
     this.#isUsed = isUsed;
@@ -75,7 +75,7 @@ const refuse = async (): Promise<never> => {
   throw new Error('secrets are decrypted in the process of the run');
 };
 
-/** Answers in the process of the run what a `ForwardedSdb` asks. */
+/** Answers a `ForwardedSdb`, in the main process. */
 export const answerSdb = async (
   sdb: Sdb,
   method: 'sdb' | 'vault',

@@ -10,7 +10,7 @@ type Local = PoolWorker & { readonly link: WorkerLink };
 /**
  * Makes a pool of processes of this machine.
  *
- * @param begin the first message to each
+ * @param begin the first message to each process
  * @throws TsaltError `workers` where the program cannot start itself
  */
 export const localWorkers =

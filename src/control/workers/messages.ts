@@ -26,7 +26,7 @@ export type ToFleetWorker =
       readonly type: 'begin';
       readonly request: SentRequest;
       readonly hosts: number;
-      /** The files of the project, for workers elsewhere: they ask for the pillar. */
+      /** The files of the project, for remote workers, which ask for the pillar. */
       readonly project?: SentProject;
     }
   | {
@@ -40,26 +40,26 @@ export type ToFleetWorker =
       readonly planned?: BoundRun | undefined;
       /** Grains or pillar decide whether the host is a target. */
       readonly isUndecided: boolean;
-      /** It was decided before the run. */
+      /** This was decided before the run. */
       readonly isDecided: boolean;
     }
   /** The other hosts are ready, too: this one may be changed. */
   | { readonly type: 'go'; readonly id: number }
   | { readonly type: 'answer'; readonly id: number; readonly answer: WorkerAnswer }
   | { readonly type: 'abort' }
-  /** The run is over. */
+  /** The run has ended. */
   | { readonly type: 'end' }
   | ToQueueWorker;
 
 /** Messages to a worker behind a queue, which do not concern its process. */
 export type ToQueueWorker =
-  /** It may work for the host with this number, or somebody else does. */
+  /** The worker may run the host with this number, or another worker does. */
   { readonly type: 'granted' | 'denied'; readonly id: number } | { readonly type: 'alive' };
 
 /** Messages of a worker behind a queue. */
 export type FromQueueWorker =
   | FromFleetWorker
-  /** It has the job of the host with this number, and asks for the host. */
+  /** Has the job of the host with this number, and asks for the host. */
   | { readonly type: 'claim'; readonly id: number }
   /** Its version differs from that of the run. */
   | { readonly type: 'other-version'; readonly id: number; readonly version: string }
@@ -67,26 +67,26 @@ export type FromQueueWorker =
   | { readonly type: 'lost'; readonly how: string }
   | { readonly type: 'alive' };
 
-/** The answer to a question of a worker. */
+/** The response to a worker's question. */
 export type WorkerAnswer = { readonly value: unknown } | { readonly fault: SentFault };
 
-/** An event on its way between processes. */
+/** An event as it is sent between processes. */
 export type SentEvent = {
   readonly type: 'event';
   readonly event: RunEvent;
-  /** The results of the functions of a plan. */
+  /** The results of the functions of a plan's event, which cannot be sent. */
   readonly requisites?: RequisiteGraph | undefined;
   readonly job?: PlannedJob | undefined;
 };
 
-/** An event as it can be sent: functions cannot, and what they return is sent beside it. */
+/** Converts an event for sending: functions are replaced by their results. */
 export const eventMessage = (event: RunEvent): SentEvent => {
   if (event.type !== 'plan') return { type: 'event', event };
   const { requisites, job, ...rest } = event;
   return { type: 'event', event: rest, requisites: requisites?.(), job: job?.() };
 };
 
-/** The event that was sent. */
+/** Restores the event that was sent. */
 export const eventOf = ({ event, requisites, job }: SentEvent): RunEvent =>
   event.type === 'plan'
     ? {
@@ -109,13 +109,13 @@ export type FromFleetWorker =
   | { readonly type: 'done'; readonly id: number; readonly value: unknown }
   | { readonly type: 'failed'; readonly id: number; readonly fault: SentFault };
 
-/** A message as text. Floats without a fraction and the order of keys are kept. */
+/** Encodes a message. Keeps floats without a fraction and the order of keys. */
 export const encodeMessage = (message: object): string => {
   const { text, marked } = stringify(message);
   return `${marked ? 'x' : 'j'}${text}`;
 };
 
-/** The message of such a text. Both processes are ours: its form is not checked. */
+/** Decodes a message. Both processes are ours, so its form is not checked. */
 export const decodeMessage = (text: string): unknown => {
   const json = text.slice(1);
   return text.startsWith('x') ? parseExact(json) : JSON.parse(json);

@@ -26,25 +26,25 @@ import { WorkerLink } from './worker-link.ts';
 export type WorkerSettings = {
   readonly server: QueueServer;
   readonly keys: QueueKeys;
-  /** The control nodes that it works for. */
+  /** The control nodes whose jobs it accepts. */
   readonly controls: readonly PublicKey[];
   readonly segment: string;
   readonly concurrency: number;
   readonly version: string;
-  /** Its own folder. */
+  /** The worker's folder. */
   readonly folder: string;
   readonly log: (message: string) => void;
 };
 
-/** Milliseconds for which an answer to a claim is awaited. */
+/** Milliseconds to wait for the response to a claim. */
 const claimPatience = 30_000;
 
-/** Milliseconds without a word of the control node after which its run is ended in order. */
+/** Milliseconds without a message of the control node after which its run is ended in order. */
 const silence = 60_000;
 
 /**
- * Works on the hosts of a segment. Each run has a process of its own, which knows nothing of the
- * queue: this one passes messages on.
+ * Works on the hosts of a segment. Each run has a process of its own, which does not know the
+ * queue: this process relays the messages.
  */
 export class QueueBroker {
   readonly #settings: WorkerSettings;
@@ -63,7 +63,7 @@ export class QueueBroker {
   }
 
   /**
-   * Begins to take jobs.
+   * Begins to accept jobs.
    *
    * @throws TsaltError `queue` where Redis does not answer
    */
@@ -82,14 +82,14 @@ export class QueueBroker {
     this.#stopTaking = () => taking.pause(true);
   }
 
-  /** Takes no further jobs, and resolves when the hosts at work are done. */
+  /** Accepts no further jobs, and resolves when the current hosts are done. */
   async stop(): Promise<void> {
     await this.#stopTaking();
     await Promise.all([...this.#runs.values()].map(async run => (await run).leave()));
     await this.#close();
   }
 
-  /** Ends the hosts at work in order. */
+  /** Ends the current hosts in order. */
   abort(): void {
     for (const run of this.#runs.values()) void run.then(one => one.abort('it was stopped'));
   }
@@ -187,12 +187,12 @@ type RunParts = {
   readonly log: (message: string) => void;
 };
 
-/** The hosts of one run that this worker works for. */
+/** The hosts of one run on this worker. */
 class BrokeredRun {
   readonly #parts: RunParts;
   readonly #sender: MessageSender;
   readonly #receiver: MessageReceiver;
-  /** Claims without an answer, and hosts at work, by number. */
+  /** Claims without a response, and current hosts, by number. */
   readonly #claims = new Map<number, (isGranted: boolean) => void>();
   readonly #atWork = new Map<number, () => void>();
   /** Numbers of questions whose answer is a host. */
@@ -204,7 +204,7 @@ class BrokeredRun {
   #cwd = '';
   #keyFiles = 0;
   #end: () => void = () => undefined;
-  /** Resolves when the run is over here. */
+  /** Resolves when the run has ended on this worker. */
   readonly over: Promise<void>;
 
   constructor(parts: RunParts) {
@@ -215,11 +215,11 @@ class BrokeredRun {
     this.over = new Promise(resolve => {
       this.#end = resolve;
     });
-    // In memory where there is such a folder: keys of hosts lie in it during the run.
+    // In memory if possible: keys of hosts are stored there during the run.
     this.#keyFolder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'tsalt-'));
   }
 
-  /** Asks for a host, and resolves when the work on it is done. */
+  /** Claims a host, and resolves when the work on it is done. */
   async host({ number, version }: QueueJob, own: string): Promise<void> {
     if (version !== own) {
       this.#send({ type: 'other-version', id: number, version: own });
@@ -236,18 +236,18 @@ class BrokeredRun {
     this.#claims.delete(number);
     if (isGranted) await done;
     this.#atWork.delete(number);
-    // The run is over, or the job is an old one.
+    // The run has ended, or the job is an old one.
     if (!isGranted && !this.#child && this.#claims.size === 0) this.#finish();
   }
 
-  /** Says that it lives; ends where the control node does not. */
+  /** Sends a sign of life; ends the run if the control node is silent. */
   beat(): void {
     this.#send({ type: 'alive' });
     if (Date.now() - this.#receiver.heard > silence)
       this.abort('the control node was silent for too long');
   }
 
-  /** Resolves when the hosts at work are done, and the run is over here. */
+  /** Resolves when the current hosts are done and the run has ended on this worker. */
   async leave(): Promise<void> {
     await this.#idle();
     void this.#close();
@@ -258,7 +258,7 @@ class BrokeredRun {
     return Promise.all([...this.#atWork.keys()].map(number => this.#doneOf(number)));
   }
 
-  /** Ends the hosts at work in order, and the run with them. */
+  /** Ends the current hosts in order, and the run with them. */
   abort(why: string): void {
     this.#parts.log(`Run ${this.#parts.jid} is ended: ${why}.`);
     this.#child?.send({ type: 'abort' });
@@ -324,7 +324,7 @@ class BrokeredRun {
     }
   }
 
-  /** Host keys that were accepted here stay known, beside those of the control node. */
+  /** Adds host keys that were accepted here to those of the control node. */
   async #writeKnownHosts(projectKey: string, sent: string): Promise<string> {
     const folder = privateDir(join(this.#parts.folder, 'known-hosts'));
     const path = join(folder, keyedName(Buffer.from(projectKey, 'base64'), 'known hosts'));
@@ -362,7 +362,7 @@ class BrokeredRun {
     }
   }
 
-  /** Paths of this machine are those of the control node in messages. */
+  /** Replaces paths of this machine in messages by those of the control node. */
   #send(message: FromQueueWorker): void {
     const text = encodeMessage(message);
     this.#sender.send(

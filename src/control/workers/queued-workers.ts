@@ -25,7 +25,7 @@ import { type PoolMaker, type PoolWorker, WorkerEnded, type WorkerPool } from '.
 import { collectProject } from './sent-project.ts';
 import { sendHostAway, sendRequest, withoutSecrets } from './sent-request.ts';
 
-/** How a run reaches workers elsewhere. */
+/** How a run reaches remote workers. */
 export type QueueAccess = {
   readonly connection: RedisAddress;
   readonly keys: QueueKeys;
@@ -34,13 +34,13 @@ export type QueueAccess = {
   readonly version: string;
 };
 
-/** Milliseconds without a word after which a worker is given up. */
+/** Milliseconds without a message after which a worker is given up. */
 const silence = 30_000;
 
-/** Milliseconds for which a job waits where no worker of its segment lives. */
+/** Milliseconds for which a job waits if no worker of its segment is alive. */
 const patience = 20_000;
 
-/** Milliseconds for which a job can be opened. */
+/** Milliseconds for which a job can be decrypted. */
 const lifetime = 24 * 3600_000;
 
 type Waiting = {
@@ -51,7 +51,7 @@ type Waiting = {
   readonly reject: (error: unknown) => void;
 };
 
-/** A process of a worker elsewhere. */
+/** A process of a remote worker. */
 type Remote = PoolWorker & {
   readonly instance: string;
   readonly sender: MessageSender;
@@ -63,7 +63,7 @@ type Opened = {
   readonly begin: ToFleetWorker;
 };
 
-/** Makes a pool of the workers behind a queue. */
+/** Makes a pool of the workers that a queue reaches. */
 export const queuedWorkers =
   (
     request: Request,
@@ -196,7 +196,7 @@ class QueuedWorkers implements WorkerPool {
     throw otherVersion(host, first.version, access.version, segment);
   }
 
-  /** Drops workers that are silent, and hosts that no worker can take. */
+  /** Drops silent workers, and hosts that no worker can take. */
   async #look(redis: RedisClient): Promise<void> {
     const now = Date.now();
     for (const remote of [...this.#remotes.values()]) {
@@ -209,7 +209,7 @@ class QueuedWorkers implements WorkerPool {
       try {
         await this.#checkAlive(redis, host, segment);
       } catch (error) {
-        // Redis itself may be away: then nobody knows.
+        // Redis itself may be unreachable: then the state of the workers is unknown.
         if (!(error instanceof TsaltError) || !this.#waiting.delete(id)) continue;
         reject(error);
       }
@@ -250,7 +250,7 @@ class QueuedWorkers implements WorkerPool {
     } else if (message.type !== 'alive' && remote) this.#parts.ears.hear(remote, message);
   }
 
-  /** Each host is granted once: a job that is in the queue twice is done once. */
+  /** Grants each host once: a job that is in the queue twice is done once. */
   async #claimed(instance: string, segment: string, id: number): Promise<void> {
     const waiting = this.#waiting.get(id);
     const remote = await this.#remote(instance, segment);

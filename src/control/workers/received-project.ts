@@ -16,7 +16,7 @@ import type { RedisClient } from '../../queue/connect.ts';
 import type { SentProject } from './sent-project.ts';
 import type { SentConfig, SentRequest } from './sent-request.ts';
 
-/** Trees that are kept: the last ones that were used. */
+/** How many recently used trees are kept. */
 const mostTrees = 8;
 
 /** Requests for contents at the same time. */
@@ -59,7 +59,7 @@ export const receiveProject = async (
   return root;
 };
 
-/** The path below the folder; the control node's path is absolute and has no way out. */
+/** Maps the control node's absolute path into the folder; it cannot lead out. */
 const inside = (root: string, path: string): string => join(root, posix.normalize(`/${path}`));
 
 const prune = (trees: string): void => {
@@ -73,7 +73,7 @@ const prune = (trees: string): void => {
   }
 };
 
-/** The configuration of a request with the paths that it has here. */
+/** Adapts the paths in a request's configuration to this machine. */
 export const placedRequest = (
   request: SentRequest,
   { tree, cacheDir, knownHosts }: { tree: string; cacheDir: string; knownHosts: string },

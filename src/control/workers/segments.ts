@@ -11,7 +11,7 @@ import type { PoolMaker, PoolWorker, WorkerPool } from './pool.ts';
 import { queuedWorkers } from './queued-workers.ts';
 import { sendRequest } from './sent-request.ts';
 
-/** The folder of the control node's own keys. */
+/** Returns the folder of the control node's own keys. */
 export const controlKeysFolder = (home: string): string => join(home, '.config/tsalt-ssh');
 
 /**
@@ -28,7 +28,7 @@ export const workerKeys = ({ workers }: Config): Map<string, readonly PublicKey[
   );
 
 /**
- * Makes the pool of a run of which some hosts are reached by workers elsewhere.
+ * Makes the pool of a run in which remote workers reach some of the hosts.
  *
  * @throws TsaltError `queue-…`
  */
@@ -59,7 +59,7 @@ export const poolOfSegments = async (
   return ears => new Segments(elsewhere(ears), here?.(ears));
 };
 
-/** Workers elsewhere, and processes of this machine. */
+/** Combines remote workers and local processes. */
 class Segments implements WorkerPool {
   readonly #elsewhere: WorkerPool;
   readonly #here: WorkerPool | undefined;

@@ -6,29 +6,29 @@ import { FileRoots } from '../../fileserver/file-roots.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { type Blob, blobName } from '../../queue/blobs.ts';
 
-/** The files of a project, as workers elsewhere get them: without the pillar. */
+/** The files of a project as remote workers receive them: without the pillar. */
 export type SentProject = {
   /** The key of the contents, base64. */
   readonly key: string;
-  /** The folder in which the run was started: messages show paths from there. */
+  /** The folder in which the run was started: messages show paths relative to it. */
   readonly cwd: string;
   /** Absolute path on the control node, name of the content, permission bits. */
   readonly files: readonly (readonly [path: string, blob: string, mode: number])[];
-  /** Folders without a file. */
+  /** Empty folders. */
   readonly folders: readonly string[];
   /** The known host keys. */
   readonly knownHosts?: string;
 };
 
-/** Bytes of all files of a project. Redis keeps them in memory. */
+/** Bytes of all files of a project. Redis holds them in memory. */
 const mostBytes = 512 * 1024 * 1024;
 
 /**
- * Collects the files that a run may need elsewhere: the file roots and the folders of modules. The
- * pillar stays here.
+ * Collects the files that a run may need on a remote worker: the file roots and the folders of
+ * modules. The pillar is not sent.
  *
  * @returns the project, and the contents for the queue
- * @throws TsaltError `queue-project` where there is too much of it
+ * @throws TsaltError `queue-project` if it is too large
  */
 export const collectProject = async (
   config: Config,
@@ -43,7 +43,8 @@ export const collectProject = async (
   const blobs = new Map<string, Blob>();
   let bytes = 0;
   for (const root of roots) {
-    // Each root by itself: the worker decides as here which of them has a file.
+    // Each root by itself: the worker decides as the control node does which root provides a
+    // file.
     const tree = new FileRoots({ base: [root] }, config);
     for (const folder of tree.listEmptyDirs('base')) folders.push(join(root, folder));
     for (const rel of tree.list('base')) {

@@ -8,13 +8,13 @@ import type { AppliedPlan } from '../../protocol/plan.ts';
 import { pack, unpack } from '../../render/confined/wire.ts';
 import { checkTrusted } from '../../trust/check.ts';
 
-/** Data that plain JSON does not hold is packed. */
+/** Values that plain JSON cannot represent are packed. */
 export type SentConfig = Omit<Config, 'options' | 'roster_defaults'> & {
   readonly options: string;
   readonly roster_defaults: string;
 };
 
-/** A request without its hosts, and without what only the process of the run can do. */
+/** A request without its hosts, and without the parts that only the main process has. */
 export type SentRequest = Pick<
   Request,
   'target' | 'targetType' | 'delimiter' | 'fun' | 'env' | 'rosters'
@@ -22,11 +22,11 @@ export type SentRequest = Pick<
   readonly args: string;
   readonly kwargs: string;
   readonly isRaw: boolean;
-  /** Addresses `sdb://` have a meaning. */
+  /** `sdb://` addresses are resolved. */
   readonly isSdbUsed: boolean;
   /** The artifact of the plan to apply. */
   readonly planned?: string;
-  /** The worker is elsewhere: it asks for the pillar. */
+  /** The worker is remote: it asks for the pillar. */
   readonly isElsewhere?: true;
   readonly config: SentConfig;
   readonly options: Omit<FleetRunOptions, 'batchCheck'>;
@@ -34,14 +34,14 @@ export type SentRequest = Pick<
 
 const secretKeys = ['passwd', 'sudo_passwd', 'priv_passwd'] as const;
 
-/** A host; its secrets are opened for the way. */
+/** A host whose secrets are revealed for sending. */
 export type SentHost = Omit<Host, (typeof secretKeys)[number]> & {
   readonly secrets: Readonly<Record<string, string>>;
   /** The private key, where its file stays on the control node. */
   readonly key?: string;
 };
 
-/** Makes of a request what can be sent to another process. */
+/** Converts a request for sending to another process. */
 export const sendRequest = (request: Request): SentRequest => {
   const { target, targetType, delimiter, fun, args, kwargs, config, env, rosters } = request;
   const { batchCheck: _, ...options } = request.options;
@@ -66,13 +66,13 @@ export const sendRequest = (request: Request): SentRequest => {
   };
 };
 
-/** The parts of a request that the receiving process makes itself. */
+/** The parts of a request that the receiving process adds itself. */
 export type OwnParts = Pick<Request, 'ask' | 'prepareHost' | 'sdb'> & {
   readonly raw: (host: Host) => string;
   readonly runOf: AppliedPlan['runOf'];
 };
 
-/** The request that was sent, without hosts. */
+/** Restores the request that was sent, without hosts. */
 export const receiveRequest = (
   { args, kwargs, isRaw, isSdbUsed, planned, config, isElsewhere: _, ...sent }: SentRequest,
   own: (isSdbUsed: boolean) => OwnParts,
@@ -95,19 +95,19 @@ export const receiveRequest = (
   };
 };
 
-/** The dict of a packed text. */
+/** Unpacks a dict. */
 export const dictFrom = (text: string): Dict => {
   const value = unpack(text);
   return isDict(value) ? value : new Map();
 };
 
-/** The list of a packed text. */
+/** Unpacks a list. */
 export const listFrom = (text: string): Data[] => {
   const value = unpack(text);
   return Array.isArray(value) ? value : [];
 };
 
-/** Makes of a host what can be sent to another process of this user. */
+/** Converts a host for sending to another process of this user. */
 export const sendHost = (host: Host): SentHost => {
   const { passwd, sudo_passwd, priv_passwd, ...rest } = host;
   const secrets: Record<string, string> = {};
@@ -116,7 +116,7 @@ export const sendHost = (host: Host): SentHost => {
   return { ...rest, secrets };
 };
 
-/** The host that was sent. */
+/** Restores the host that was sent. */
 export const receiveHost = ({ secrets, key: _, ...host }: SentHost): Host => {
   const filled: { [key in (typeof secretKeys)[number]]?: Secret } = {};
   for (const key of secretKeys) {
@@ -126,14 +126,14 @@ export const receiveHost = ({ secrets, key: _, ...host }: SentHost): Host => {
   return { ...host, ...filled };
 };
 
-/** Options that are of no use elsewhere, or hold what only the control node may know. */
+/** Options that are of no use on a remote worker, or that only the control node may know. */
 const keptHere =
   /^(?:ext_pillar|pillar_roots|vault|queue|workers|returners|roster.*|ssh_.*passwd|.*_keydir|age_identity_file)$/;
 
 /**
- * Makes of a request what a worker elsewhere may know: no pillar, no stores, no environment.
+ * Removes from a request what a remote worker must not know: pillar, stores, environment.
  *
- * @param request as `sendRequest` makes it
+ * @param request from `sendRequest`
  */
 export const withoutSecrets = (request: SentRequest): SentRequest => {
   const { queue: _, ...config } = request.config;
@@ -161,9 +161,9 @@ export const withoutSecrets = (request: SentRequest): SentRequest => {
 };
 
 /**
- * Makes of a host what can be sent to a worker elsewhere: the private key comes along.
+ * Converts a host for sending to a remote worker, with its private key.
  *
- * @throws TsaltError `via` where its entry names programs or scripts of this machine
+ * @throws TsaltError `via` if its roster entry names programs or scripts of this machine
  */
 export const sendHostAway = (host: Host): SentHost => {
   for (const key of ['ssh_pre_flight', 'ssh_pre_hook'] as const)
@@ -174,7 +174,7 @@ export const sendHostAway = (host: Host): SentHost => {
   if (host.transport !== undefined && !['ssh2', 'openssh'].includes(host.transport))
     throw new TsaltError('via', `${host.id}: transport ${host.transport} does not work with via.`);
   const sent = sendHost(host);
-  // A key that is not here lies with the worker, at this path.
+  // If the key is not here, the worker has it at this path.
   if (host.priv === undefined || !existsSync(host.priv)) return sent;
   checkTrusted(host.priv, 'The private key');
   return { ...sent, key: readFileSync(host.priv, 'utf8') };

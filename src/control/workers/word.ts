@@ -1,5 +1,5 @@
-/** The argument that makes of a process of this program a worker of another one. */
+/** The argument that starts this program as a worker of another process. */
 export const workerWord = '--worker-process';
 
-/** The argument that makes of a process of this program a detached run of another one. */
+/** The argument that starts this program as a detached run of another process. */
 export const detachedWord = '--detached-process';

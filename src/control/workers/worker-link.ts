@@ -13,24 +13,26 @@ import { workerWord } from './word.ts';
 /** The built command line. */
 export const programFile: string = join(dirname(fileURLToPath(import.meta.url)), 'tsalt-ssh.cjs');
 
-/** Whether this program can start itself again: tests run its sources, which cannot. */
+/** Whether this program can start itself again. Unbuilt sources, as in tests, cannot. */
 export const canStartWorkers = (): boolean => existsSync(programFile);
 
 /** Milliseconds that a worker may take to close its connections. */
 const patience = 3000;
 
-/** A worker process, as the process of the run has it. */
+/** A worker process as the main process sees it. */
 export class WorkerLink {
   readonly #child: ChildProcess;
   readonly #whenOver: () => void;
-  /** Resolves when it has ended and all that it sent is received: with its exit code or signal. */
+  /**
+   * Resolves with the exit code or signal when the process has ended and its messages are received.
+   */
   readonly ended: Promise<string>;
   #isAlive = true;
-  /** How many hosts it works for. */
+  /** The number of its current hosts. */
   load = 0;
 
   constructor(fun: string, hear: (message: FromFleetWorker) => void) {
-    // The launcher chooses the code cache by the function.
+    // The launcher chooses the code cache by the function name.
     this.#child = fork(programFile, [workerWord, fun], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
