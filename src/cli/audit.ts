@@ -24,10 +24,10 @@ const texts = { text: auditText, json: auditJson, markdown: auditMarkdown } as c
 const formats = [...(Object.keys(texts) as (keyof typeof texts)[]), 'html'] as const;
 
 /**
- * `audit [TARGET] [SLS …]`: compares hosts with their states, and the result with that of the last
- * audit. Nothing is changed.
+ * `audit [TARGET] [SLS …]`: compares hosts with their states, and the result with the last audit.
+ * Nothing is changed.
  *
- * @returns the exit code: `wouldChange` where a host has drifted
+ * @returns the exit code: `wouldChange` if a host has drifted
  * @throws TsaltError `usage-out`, `usage-value`, `out-file`
  */
 export const audit = async (words: readonly string[], opened: Opened): Promise<number> => {
@@ -71,7 +71,7 @@ export const audit = async (words: readonly string[], opened: Opened): Promise<n
   return gravest(new Set([code, await writePrometheus(given, result)]));
 };
 
-/** Refuses options that would change hosts, or that an audit would not heed. */
+/** Refuses options that would change hosts, or that have no effect on an audit. */
 const checkOptions = ({ options }: Given): void => {
   for (const name of ['ask', 'detach', 'rerun', 'orch', 'resume'] as const)
     if (options[name] !== undefined && options[name] !== false)

@@ -30,7 +30,7 @@ const dispatch = async (typed: Given, argv: readonly string[], env: Env): Promis
   const { withSaltfile } = await import('./saltfile.ts');
   const given = await withSaltfile(typed, process.cwd(), env);
   const { options, words } = given;
-  // A lone word cannot be a call: it would need a function.
+  // One argument cannot be a call: a call has a function.
   const word = words.length === 1 && options.hosts !== true ? words[0] : undefined;
   if (options.help === true || word === 'help' || argv.length === 0) {
     const { helpText } = await import('./help-text.ts');
@@ -61,7 +61,7 @@ const dispatch = async (typed: Given, argv: readonly string[], env: Env): Promis
 const isHelp = ({ options }: Given): boolean =>
   options.help === true || options.version === true || options['versions-report'] === true;
 
-/** The ids of the target of `-H`; undefined for all hosts. */
+/** Returns the ids that match the target of `-H`; undefined for all hosts. */
 const listedIds = async (opened: Opened): Promise<ReadonlySet<string> | undefined> => {
   const [target = '*'] = opened.given.words;
   if (target === '*') return undefined;
@@ -75,7 +75,9 @@ const listHosts = async (opened: Opened): Promise<number> => {
   return printText(await hostsText(opened, await listedIds(opened)));
 };
 
-/** An error before there is an output: the command line or the configuration is wrong. */
+/**
+ * Reports an error that occurs before the output is open: in the command line or the configuration.
+ */
 const complain = async (error: unknown, argv: readonly string[], env: Env): Promise<number> => {
   const { errorText } = await import('../output/message.ts');
   process.stderr.write(`${errorText(error)}\n`);

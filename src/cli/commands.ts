@@ -6,7 +6,7 @@ import type { Given } from '../request/given.ts';
 import type { Sdb } from '../sdb/sdb.ts';
 import { printText } from './print-text.ts';
 
-/** What a command line runs with, once its configuration is read. */
+/** The context of a command once the configuration is read. */
 export type Opened = {
   readonly given: Given;
   readonly config: Config;
@@ -14,33 +14,33 @@ export type Opened = {
   readonly sdb: Sdb;
 };
 
-/** A command that begins with a word of its own instead of a target. */
+/** A command with a name of its own instead of a target. */
 export type NamedCommand = {
-  /** The words after `tsalt-ssh` in the usage of `--help`. */
+  /** The arguments after `tsalt-ssh` in the usage of `--help`. */
   readonly usage: string;
   readonly summary: string;
   /**
-   * Lists the arguments for the completion of shells, place by place: words, or a kind of them in
+   * Lists the arguments for shell completion by position: literal words, or a kind of argument in
    * brackets (`<host>`, `<function>`, `<folder>`).
    */
   readonly places?: readonly (readonly string[])[];
   /**
-   * Carries it out and returns the exit code. Loads what it needs itself: a run on hosts must not
-   * load it.
+   * Carries out the command and returns the exit code. Imports its code dynamically, so that a run
+   * on hosts does not load it.
    *
-   * @param words what stands after the command's own words
+   * @param words the arguments after the command's name
    */
   readonly run: (words: readonly string[], opened: Opened) => Promise<number>;
 };
 
-/** A command that is carried out before Saltfile and configuration are read: both may be broken. */
+/** A command that works without Saltfile and configuration: both may be broken. */
 export type EarlyCommand = Omit<NamedCommand, 'run'> & {
   readonly runEarly: (words: readonly string[], given: Given, env: Env) => Promise<number>;
 };
 
 type Env = Opened['env'];
 
-/** Every command by its own words. `clean` is a call on hosts: see `callOf`. */
+/** Every command by its name. `clean` is a call on hosts: see `callOf`. */
 export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
   completion: {
     usage: 'completion bash|zsh|fish',
@@ -200,9 +200,9 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
 };
 
 /**
- * Finds the command that a command line begins with. Undefined for a call on hosts: its first word
- * is no command, or an option says how to read a target and a function follows (`-L node test.ping`
- * means a host of that name).
+ * Finds the command at the beginning of a command line. Undefined for a call on hosts: its first
+ * argument is not a command, or an option sets the target type and a function follows (`-L node
+ * test.ping` targets a host of that name).
  */
 export const namedCommand = ({
   options,
@@ -220,8 +220,8 @@ export const namedCommand = ({
 };
 
 /**
- * Recognises a command that is misspelt, as in `doctr web1`. A call on hosts has a function as its
- * second word, or `-r`.
+ * Recognises a misspelt command, as in `doctr web1`. A call on hosts has a function as its second
+ * argument, or `-r`.
  */
 export const misspeltCommand = ({ options, words }: Given): TsaltError | undefined => {
   const [first = '', ...rest] = words;

@@ -30,7 +30,7 @@ const longestHistory = 500;
 
 /**
  * `console TARGET`: reads calls line by line and runs them over connections and runtimes that stay
- * open in between.
+ * open.
  *
  * @returns 0 at a terminal, else the most severe exit code of the lines
  */
@@ -64,7 +64,7 @@ class ConsoleSession {
   readonly #opened: Opened;
   readonly #kept = new KeptRuntimes();
   #target: string;
-  /** The options of every line: those of the console itself. */
+  /** The options of the console, which apply to every line. */
   #options: Given['options'];
   #isTest = false;
   #history: string[];
@@ -100,7 +100,7 @@ class ConsoleSession {
     }
   }
 
-  /** A reader for each line: in between, passwords may be asked for. */
+  /** Opens a reader for each line, since passwords may be asked for in between. */
   #ask(): Promise<string | undefined> {
     const reader: Interface = createInterface({
       input: process.stdin,
@@ -125,7 +125,7 @@ class ConsoleSession {
     });
   }
 
-  /** Carries a line out; undefined where it ends the console. */
+  /** Carries out a line; undefined if it ends the console. */
   async #line(line: string): Promise<number | undefined> {
     try {
       const words = splitRosterWords(line);
@@ -183,7 +183,7 @@ class ConsoleSession {
     return runCall(await openGiven(given, this.#opened.env), this.#kept);
   }
 
-  /** Asks the index of shells, in which the console's target is the first word. */
+  /** Completes from the shells' index, with the console's target as the first argument. */
   #complete(line: string): Promise<[string[], string]> {
     const words = line.trimStart().split(/\s+/);
     const current = words.at(-1) ?? '';
@@ -215,7 +215,7 @@ class ConsoleSession {
       const folder = privateDir(cacheOf(this.#opened.env));
       await writePrivate(join(folder, historyName), `${this.#history.join('\n')}\n`);
     } catch {
-      // A history that cannot be written is lost with the console.
+      // A history that cannot be written is lost when the console ends.
     }
   }
 }

@@ -10,8 +10,7 @@ import { print } from './standard-output.ts';
 import { createAsk } from './terminal.ts';
 
 /**
- * `doctor TARGET`: goes the way of a run to each host step by step and explains the first that
- * fails.
+ * `doctor TARGET`: takes the steps of a run to each host and explains the first one that fails.
  *
  * @returns the exit code that a run on these hosts would have
  */
@@ -50,7 +49,7 @@ export const doctor = async (words: readonly string[], opened: Opened): Promise<
 };
 
 /**
- * Examines the hosts of a target. Where grains or pillar decide, the hosts are asked before.
+ * Examines the hosts of a target. If grains or pillar decide, the hosts are asked first.
  *
  * @returns whether it was interrupted
  */
@@ -68,7 +67,7 @@ export const examine = async (
   const interrupt = (): void => stop.abort();
   process.once('SIGINT', interrupt);
   try {
-    // Hosts that cannot be asked about their grains or pillar may be the ones to examine.
+    // Hosts that cannot report grains or pillar may be the ones to examine.
     const found = await certainties(request, true);
     if (!stop.signal.aborted) await diagnose(request, [...found.keys()], report, stop.signal);
   } finally {
@@ -84,7 +83,7 @@ const marks: Readonly<Record<DoctorStep['state'], string>> = {
   skipped: '-',
 };
 
-/** Returns a diagnosis as text for a terminal. */
+/** Formats a diagnosis for a terminal. */
 export const diagnosisText = ({ id, steps }: HostDiagnosis): string => {
   const failed = steps.find(({ state }) => state === 'failed');
   const verdict = failed === undefined ? 'works' : `${failed.name} failed`;

@@ -52,7 +52,7 @@ const byKind: Readonly<Record<ErrorKind, number>> = {
 
 export const exitCodeOfKind = (kind: ErrorKind): number => byKind[kind] ?? exitCode.internal;
 
-/** The exit code for an error that ended everything; one that is not ours is a fault of tsalt-ssh. */
+/** Returns the exit code for an error that ended the command. Errors that are not ours are bugs. */
 export const exitCodeOfError = (error: unknown): number =>
   !(error instanceof TsaltError)
     ? exitCode.internal
@@ -60,7 +60,7 @@ export const exitCodeOfError = (error: unknown): number =>
       ? exitCode.report
       : exitCodeOfKind(error.kind);
 
-/** When hosts differ the first of these that occurred is the exit code. */
+/** If hosts have different codes, the first of these that occurred is the exit code. */
 export const precedence: readonly number[] = [
   exitCode.interrupted,
   exitCode.internal,
@@ -77,11 +77,11 @@ export const precedence: readonly number[] = [
   exitCode.report,
 ];
 
-/** One host's part in the exit code. */
+/** Returns the exit code for one host's result. */
 export const exitCodeOfHost = ({ failure, retcode, states, fun, value }: HostResult): number => {
   if (failure !== undefined) return exitCodeOfKind(failure.kind);
   if (retcode === 0) return exitCode.ok;
-  // A state run that returns a list of errors did not compile.
+  // A state run that returns a list of errors was not compiled.
   const compiled = states !== undefined || !fun.startsWith('state.') || !Array.isArray(value);
   return compiled ? exitCode.failed : exitCode.render;
 };
@@ -90,6 +90,6 @@ export const exitCodeOfHost = ({ failure, retcode, states, fun, value }: HostRes
 export const predictsChange = ({ states = {} }: HostResult): boolean =>
   Object.values(states).some(({ result }) => result === null);
 
-/** The exit code of a run: the gravest of its hosts'. */
+/** Returns the exit code of a run: the most severe of its hosts'. */
 export const gravest = (codes: ReadonlySet<number>): number =>
   precedence.find(code => codes.has(code)) ?? exitCode.ok;

@@ -10,7 +10,7 @@ export type KeptWriter = {
 };
 
 /**
- * Returns a writer that keeps its first error for the end: hosts are not cut off because their
+ * Returns a writer that keeps its first error for the end: hosts must not be cut off because their
  * results cannot be shown.
  */
 export const firstError = (write: (text: string) => void): KeptWriter => {
@@ -54,13 +54,13 @@ export const fileWriter = (
   };
   const flags = O_WRONLY | O_CREAT | (append ? O_APPEND : O_TRUNC);
   const handle = guarded(() => openTrusted(path, flags, `The ${what} file`));
-  // A report of an earlier run may have been made readable for others: this one has other contents.
+  // An earlier report may have been made readable for others; this one has different contents.
   if (what === 'report' && fstatSync(handle).isFile()) guarded(() => fchmodSync(handle, 0o600));
   process.once('exit', () => closeSync(handle));
   return text => guarded(() => writeAll(handle, text));
 };
 
-/** Returns the error of a report that cannot be written; its exit code is one of its own. */
+/** Returns the error of a report that cannot be written, which has an exit code of its own. */
 export const reportError = (path: string, cause: unknown): TsaltError =>
   cause instanceof TsaltError
     ? new TsaltError('report', cause.message, { at: cause.at, hint: cause.hint, cause })

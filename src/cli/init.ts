@@ -21,7 +21,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 type NewFile = { readonly path: string; readonly text: string; readonly about: string };
 
 /**
- * `init [DIR]`: writes a small project for a first host, checks the login and explains what it did.
+ * `init [DIR]`: writes a small project for a first host, checks the login and explains its steps.
  *
  * @returns 0, or the exit code that a run on the host would have
  * @throws TsaltError `usage-…`, `init-exists`
@@ -63,7 +63,7 @@ export const init = async (words: readonly string[], given: Given, env: Env): Pr
 
 const rosterNames = ['roster.yaml', 'roster.yml', 'roster'];
 
-/** Nothing is written where a project may be. */
+/** Refuses folders that may contain a project already. */
 const checkFree = (dir: string): void => {
   const stat = lstatSync(dir, { throwIfNoEntry: false });
   if (stat !== undefined && !stat.isDirectory())
@@ -158,7 +158,7 @@ const write = (path: string, text: string): void => {
   writeFileSync(path, text, { flag: 'wx', mode });
 };
 
-/** Goes the way of a run to the new host; asks whether its key is right where nobody has yet. */
+/** Takes the steps of a run to the new host; asks whether an unknown host key is right. */
 const check = async (dir: string, id: string, given: Given, env: Env): Promise<number> => {
   const config = loadConfig({ cwd: dir, env, path: dir });
   const opened = { given, config, env, sdb: openSdb(config, env) };
@@ -172,7 +172,7 @@ const check = async (dir: string, id: string, given: Given, env: Env): Promise<n
     });
     return { code, isNew };
   };
-  // The folder and the roster are those that were written.
+  // Folder and roster are the ones just written.
   const { config: _, roster: __, 'roster-file': ___, ...options } = given.options;
   const first = await look(options);
   if (!first.isNew || process.stdin.isTTY !== true) return first.code;

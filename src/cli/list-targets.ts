@@ -16,11 +16,11 @@ import { createAsk } from './terminal.ts';
 type Certainty = 'certain' | 'last run' | 'asked' | 'unknown';
 
 /**
- * `tsalt-ssh hosts EXPR`: lists the hosts that a target means. The expression is a compound one
- * unless an option says otherwise. Without `--ask-hosts`, no connection is made: grains are those of
- * the host's last run.
+ * `tsalt-ssh hosts EXPR`: lists the hosts of a target. The expression is a compound one unless an
+ * option says otherwise. Without `--ask-hosts` no connection is made: grains come from the host's
+ * last run.
  *
- * @returns the exit code: `noTarget` where none matches
+ * @returns the exit code: `noTarget` if no host matches
  * @throws TsaltError `usage-words`, `target-wrong`, `roster-…`
  */
 export const listTargets = async (words: readonly string[], opened: Opened): Promise<number> => {
@@ -39,7 +39,7 @@ export const listTargets = async (words: readonly string[], opened: Opened): Pro
   return printText(text, found.size === 0 ? exitCode.noTarget : exitCode.ok);
 };
 
-/** The request of a target alone: compound unless an option says otherwise. */
+/** Makes a request for its target only: compound unless an option says otherwise. */
 export const targetRequest = (target: string, opened: Opened): Promise<Request> => {
   const { options } = opened.given;
   const given = targetType(options) === 'glob' ? { ...options, compound: true } : options;
@@ -54,9 +54,9 @@ export const targetRequest = (target: string, opened: Opened): Promise<Request> 
 };
 
 /**
- * Finds the hosts that a target means, and how that is known.
+ * Finds the hosts of a target, and how each match is known.
  *
- * @param asks whether hosts whose grains or pillar decide are asked
+ * @param asks whether to ask hosts whose grains or pillar decide
  */
 export const certainties = async (
   request: Request,
@@ -78,7 +78,7 @@ export const certainties = async (
   return found;
 };
 
-/** Asks all hosts that may match. @returns whether a host answered, by the ids of targets */
+/** Asks all hosts that may match. @returns whether each target answered, by id */
 const askHosts = async (request: Request): Promise<ReadonlyMap<string, boolean>> => {
   const { runFleet } = await import('../control/fleet/run.ts');
   const answers = new Map<string, boolean>();

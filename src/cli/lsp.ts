@@ -26,7 +26,7 @@ export const languageServer = async (
     version: versionText().trim().replace(/^.* /, ''),
     open: (root, isTrusted) => openServed(root, isTrusted, given, env),
   });
-  // The end of the connection ends the process.
+  // The process exits when the connection ends.
   return new Promise<number>(() => undefined);
 };
 
@@ -52,7 +52,7 @@ const openServed = async (
         hosts: roster.hosts,
         requestFor: host => {
           const request = checkRequest(host ?? '*', roster, opened);
-          // Others are not compared with the target.
+          // Other hosts are not compared with the target.
           const hosts = request.hosts.filter(({ id }) => id === host);
           return { ...request, target: '*', targetType: 'glob', hosts };
         },

@@ -63,7 +63,7 @@ const tsconfig = `{
 }
 `;
 
-/** Declares the user's functions anew. A file that somebody else wrote is left in place. */
+/** Writes the declarations of the user's functions. Leaves a file of other origin in place. */
 const declare = async (config: Config): Promise<string> => {
   try {
     return await writeTypes([], config);

@@ -30,7 +30,7 @@ export const openOutput = async ({
   readonly config: Config;
   /** The run's job id, once it is known. */
   readonly jid?: () => string | undefined;
-  /** Shows progress and messages, and no results. */
+  /** Shows progress and messages, without results. */
   readonly isQuiet?: boolean;
   /** What the pages of reports show beside results. */
   readonly about?: () => PageAbout | undefined;
@@ -112,7 +112,7 @@ const once = (write: (text: string) => void): ((text: string) => void) => {
   };
 };
 
-/** How results are shown: the configuration's wishes, and over them the command line's. */
+/** Merges the output options: those of the command line override the configuration. */
 export const outputOptions = ({ options }: Given, config: Config): OutputOptions => {
   const out = textOf(options.out) ?? textOf(config.options.get('output'));
   const indent = indentOf(textOf(options['out-indent']));

@@ -8,7 +8,7 @@ import { fileWriter, firstError, reportError } from './file-writer.ts';
 import type { Report } from './report-option.ts';
 import { rerunCommands } from './rerun-command.ts';
 
-/** The output of a run, and why not all of it could be written. */
+/** The output of a run, and the errors of the parts that could not be written. */
 export type OpenedOutput = Output & { readonly errors: () => Promise<readonly TsaltError[]> };
 
 /** What reports are made of beside the events of a run. */
@@ -20,8 +20,8 @@ type ReportContext = {
 };
 
 /**
- * Adds reports to the output of a run. Each has errors of its own: neither the hosts nor the other
- * reports are affected by one that cannot be written.
+ * Adds reports to the output of a run. Each has its own errors: a report that cannot be written
+ * affects neither the hosts nor the other reports.
  */
 export const withReports = async (
   output: OpenedOutput,
@@ -71,7 +71,7 @@ const open = async (
     const output = await createOutput({
       options: { ...options, out: format, color: false, static: true },
       write: writer.write,
-      // The terminal shows messages once.
+      // The terminal already shows the messages.
       complain: () => undefined,
       logLevel: 'quiet',
       timeline: false,

@@ -21,7 +21,7 @@ import { Returners } from '../returners/returners.ts';
 import type { Opened } from './commands.ts';
 import { mayBeSecret } from './rerun-command.ts';
 
-/** The returners of a run, as it uses them. */
+/** The returners of a run. */
 export type OpenedReturners = {
   readonly begin: (request: Request) => void;
   readonly emit: (event: RunEvent) => void;
@@ -29,9 +29,9 @@ export type OpenedReturners = {
 };
 
 /**
- * Opens the returners of `--return`, or else of `ext_job_cache`.
+ * Opens the returners of `--return`, or else those of `ext_job_cache`.
  *
- * @returns undefined where there are none
+ * @returns undefined if there are none
  * @throws TsaltError `usage-return`, `returner`
  */
 export const openReturners = async (opened: Opened): Promise<OpenedReturners | undefined> => {
@@ -95,7 +95,7 @@ const ownModulesOf = async (config: Config): Promise<ControlModule[]> => {
   );
 };
 
-/** Settings may be addresses of stores: `sdb://…`. */
+/** Resolves settings, which may be addresses of stores: `sdb://…`. */
 const settingsOf = async (name: string, { config, sdb }: Opened): Promise<PlainDict> => {
   const settings = config.returners[name];
   if (settings === undefined) return {};
@@ -126,7 +126,7 @@ const checkProgramThere = (program: string): void => {
       accessSync(join(folder, program), constants.X_OK);
       return;
     } catch {
-      // The next folder may have it.
+      // The next folder may contain it.
     }
   throw wrong(`The returner sqlite needs the program ${program}.`, `apt install ${program}`);
 };
@@ -145,7 +145,7 @@ const unknownReturner = (name: string, own: readonly ControlModule[]): TsaltErro
 const wrong = (message: string, hint?: string): TsaltError =>
   new TsaltError('usage-return', message, { hint });
 
-/** Arguments as Salt's jobs have them; values that may be secrets are left out. */
+/** Returns the arguments as in Salt's jobs, without values that may be secrets. */
 const loadOf = ({ options, fun, args, kwargs, target, targetType }: Request): JobLoad => {
   const named: PlainDict = { __kwarg__: true };
   for (const [key, value] of kwargs)

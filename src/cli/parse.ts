@@ -8,7 +8,7 @@ import { foreignOptions, insteadOf } from './salt-options.ts';
 /** The form of a call on hosts. */
 export const callUsage = 'tsalt-ssh [options] <target> <function> [arguments] [key=value …]';
 
-/** The parser of a command line, by yargs. */
+/** The command-line parser, made with yargs. */
 export const commandLineParser = (argv: readonly string[]) =>
   yargs([...argv])
     .scriptName('tsalt-ssh')
@@ -75,8 +75,8 @@ const flagNamed = (typed: string): string | undefined =>
   )?.[0];
 
 /**
- * Returns the value of an option that is given once, or the last of several, as Salt does: an
- * alias of the shell can be overruled. Options of which somebody may mean all values are refused.
+ * Returns the value of an option that is given once, or the last of several as in Salt, so that a
+ * shell alias can be overridden. Refuses repetition of options of which a user may mean all values.
  *
  * @throws TsaltError `usage-value`
  */
@@ -138,7 +138,7 @@ const hintForLong = (name: string): string | undefined => {
   );
 };
 
-/** Recognises `-out=json` and `-test`, which are read letter by letter. */
+/** Recognises `-out=json` and `-test`, which would be read letter by letter. */
 const withOneDash = (letter: string, argv: readonly string[]): string | undefined => {
   const words = argv.flatMap(word => /^-([a-z][a-z-]+)(?:=|$)/.exec(word)?.[1] ?? []);
   const word = words.find(one => one.includes(letter));

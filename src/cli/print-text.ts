@@ -5,7 +5,7 @@ import { print, standardOutputError } from './standard-output.ts';
 /**
  * Writes a text to standard output.
  *
- * @returns `code`, or the code of an error of the output where that is more severe
+ * @returns `code`, or the code of an output error if that is more severe
  */
 export const printText = async (text: string, code: number = exitCode.ok): Promise<number> => {
   print(text);
@@ -13,7 +13,7 @@ export const printText = async (text: string, code: number = exitCode.ok): Promi
   return withOutputErrors(code, error === undefined ? [] : [error]);
 };
 
-/** Reports that the output is incomplete. What happened on the hosts may be more severe. */
+/** Reports incomplete output. The hosts' own results may be more severe. */
 export const withOutputErrors = async (
   code: number,
   errors: readonly TsaltError[],

@@ -2,9 +2,8 @@ import type { Options } from 'yargs';
 import { options } from '../request/options.ts';
 
 /**
- * Keeps the options of a remote command from being read as options of this program: in
- * `tsalt-ssh ssh web1 ls -l`, what follows the host is the command. Other command lines are
- * returned as they are.
+ * Keeps the options of a remote command from being read as options of this program: in `tsalt-ssh
+ * ssh web1 ls -l`, everything after the host is the command. Returns other command lines unchanged.
  */
 export const protectRemoteCommand = (argv: readonly string[]): readonly string[] => {
   if (!argv.includes('ssh')) return argv;
@@ -21,7 +20,7 @@ export const protectRemoteCommand = (argv: readonly string[]): readonly string[]
   return [...argv.slice(0, host + 1), '--', ...argv.slice(host + 1)];
 };
 
-/** Whether the value of an option is the next word. */
+/** Whether the value of an option is the next argument. */
 const takesNext = (word: string): boolean => {
   const name = word.startsWith('--') ? word.slice(2) : word.slice(-1);
   const found = Object.entries<Options>(options).find(

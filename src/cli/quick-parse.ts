@@ -5,9 +5,9 @@ import { type OptionName, options } from '../request/options.ts';
 const table: Readonly<Record<OptionName, Options>> = options;
 
 /**
- * Reads a command line whose every word is plainly a word, a flag or an option with its value.
- * Undefined for everything else, mistakes included: `parseArguments` then reads it by yargs,
- * which takes a tenth of a whole run to load. A result equals that of yargs.
+ * Reads a simple command line: arguments, flags, and options with their values. Returns undefined
+ * for everything else, errors included: `parseArguments` then uses yargs, whose loading takes a
+ * tenth of a whole run. The results equal those of yargs.
  */
 export const quickParse = (argv: readonly string[]): Given | undefined => {
   const given: Partial<Record<OptionName, string | boolean>> = {};
@@ -24,7 +24,7 @@ export const quickParse = (argv: readonly string[]): Given | undefined => {
     const option = table[name];
     const next = argv[at + 1];
     if (option.type === 'boolean') {
-      // yargs takes a following `true` or `false` for the flag's value.
+      // yargs takes a following `true` or `false` as the flag's value.
       if (own !== undefined || next === 'true' || next === 'false') return undefined;
       given[name] = true;
       continue;
@@ -38,7 +38,7 @@ export const quickParse = (argv: readonly string[]): Given | undefined => {
   return { options: given, words };
 };
 
-/** yargs takes quotes away, splits lists and has its own mind about dashes and empty values. */
+/** yargs removes quotes, splits lists and treats dashes and empty values in its own way. */
 const isPlainValue = (value: string, { array, choices }: Options): boolean =>
   array !== true && /^[^\s'"-]/.test(value) && (choices === undefined || choices.includes(value));
 

@@ -8,8 +8,8 @@ const reportFormats = ['html', 'junit', 'json', 'ndjson', 'markdown'] as const;
 export type Report = { readonly format: (typeof reportFormats)[number]; readonly file: string };
 
 /**
- * Reads the value of `--report`: `FORMAT=FILE` with commas between. A comma in a file's name is
- * fine unless `WORD=` follows it.
+ * Reads the value of `--report`: `FORMAT=FILE`, separated by commas. A file name may contain a
+ * comma unless `WORD=` follows it.
  *
  * @throws TsaltError `usage-report`
  */

@@ -1,7 +1,7 @@
 import { shellQuote } from '../data/formats/shell-quote.ts';
 import type { Given } from '../request/given.ts';
 
-/** Options that choose hosts: a list of ids takes their place. */
+/** Options that choose hosts: a list of ids replaces them. */
 export const targeting: ReadonlySet<string> = new Set([
   'pcre',
   'list',
@@ -25,12 +25,15 @@ type RerunCommands = {
   readonly only: (ids: readonly string[]) => string;
 };
 
-/** Whether a call is about one host that it names by its address, or about this machine. */
+/** Whether a call targets one host by its address, or this machine. */
 export const isAdHoc = ({ options, words: [target = ''] }: Given): boolean =>
   options.local === true ||
   (target.includes('@') && !Object.keys(options).some(name => targeting.has(name)));
 
-/** Words a command line for a shell that repeats a run. Values that may be secrets are left out. */
+/**
+ * Formats command lines that repeat a run, quoted for a shell. Leaves out values that may be
+ * secrets.
+ */
 export const rerunCommands = ({ options, words, saltfile }: Given): RerunCommands => {
   const [target, ...rest] = options.local === true ? [undefined, ...words] : words;
   const given = Object.entries(options).filter(([name]) => saltfile?.names.has(name) !== true);

@@ -14,13 +14,13 @@ import { withOutputErrors } from './print-text.ts';
 type CallParts = {
   /** Makes the request, instead of reading it from the command line. */
   readonly make?: (invocation: Invocation) => Promise<Request>;
-  /** The plan that is made of the run. */
+  /** The plan to make from the run. */
   readonly making?: PlanRun;
-  /** Takes the events instead of the output of the command line. */
+  /** Receives the events instead of the normal output. */
   readonly output?: OpenedOutput;
-  /** Shows progress and messages, and no results. */
+  /** Shows progress and messages, without results. */
   readonly isQuiet?: boolean;
-  /** Follows the run beside the output. */
+  /** Follows the run in addition to the output. */
   readonly follow?: RunFollower;
   /** What `--report html=FILE` shows beside results. */
   readonly about?: () => PageAbout | undefined;
@@ -33,7 +33,7 @@ type RunFollower = {
 };
 
 /**
- * Runs a function on hosts and shows what becomes of it.
+ * Runs a function on hosts and shows the results.
  *
  * @param kept the connections and runtimes of a session: an interrupted run does not end it
  * @returns the exit code
@@ -136,15 +136,15 @@ const planOut = async (given: Given): Promise<PlanRun | undefined> =>
     ? undefined
     : (await import('./plan/plan-run.ts')).planRun(given);
 
-/** A template that was interrupted may still be rendered: nobody waits for it. */
+/** Returns without waiting for a template that may still be rendering. */
 const leave = (): number => {
   setTimeout(() => process.exit(exitCode.interrupted), 200).unref();
   return exitCode.interrupted;
 };
 
 /**
- * The first Ctrl-C ends the run in order, and at once where no host is at work yet; the second
- * one does not wait.
+ * The first Ctrl-C ends the run in order, or at once if no host has begun; the second one does not
+ * wait.
  */
 const onInterrupt = (
   stop: AbortController,

@@ -1,4 +1,4 @@
-/** Options of salt-ssh that are not taken over, and what does their work here. */
+/** Options of salt-ssh that are not supported, and their replacements. */
 const instead: Readonly<Record<string, string>> = {
   passwd:
     'Everybody would see it in the list of processes: use --askpass, --passwd-from or passwd in the roster.',
@@ -27,5 +27,5 @@ const instead: Readonly<Record<string, string>> = {
 export const insteadOf = (name: string): string | undefined =>
   Object.hasOwn(instead, name) ? instead[name] : undefined;
 
-/** Options of other programs that are mistyped, too: `--tets`. */
+/** Options of other programs, since these are mistyped, too: `--tets`. */
 export const foreignOptions: readonly string[] = Object.keys(instead);

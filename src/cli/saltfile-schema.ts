@@ -4,7 +4,7 @@ import type { PlainDict } from '../protocol/plain.ts';
 import { options } from '../request/options.ts';
 import { keptSaltfileNames, saltfileOption } from './saltfile.ts';
 
-/** The JSON Schema of a Saltfile: sections of programs, and the options of each run in ours. */
+/** The JSON Schema of a Saltfile: sections of programs, with our options in our section. */
 export const saltfileSchema = (): PlainDict => ({
   $schema: schemaDialect,
   title: 'Saltfile',
@@ -19,7 +19,9 @@ export const saltfileSchema = (): PlainDict => ({
   },
 });
 
-/** Each option by its names: Salt's, with and without `ssh_`, with dashes and with underscores. */
+/**
+ * Each option under its names: Salt's, with and without `ssh_`, with dashes and with underscores.
+ */
 const properties = (): Record<string, PlainDict> => {
   const names = Object.keys(options).flatMap(name => {
     const plain = name.replaceAll('-', '_');
@@ -29,7 +31,7 @@ const properties = (): Record<string, PlainDict> => {
   return Object.fromEntries(
     [...all].flatMap(key => {
       const name = saltfileOption(key);
-      // Only the command line can trust other users.
+      // Only the command line may trust other users.
       return name === 'trust-owner' ? [] : [[key, valueSchema(name)]];
     }),
   );

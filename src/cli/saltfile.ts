@@ -13,8 +13,8 @@ import { insteadOf } from './salt-options.ts';
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Salt's Saltfile: options for every run, of the file that `--saltfile` or `SALT_SALTFILE` names,
- * of `./Saltfile` or of `~/.salt/Saltfile`. The command line wins.
+ * Adds the options of Salt's Saltfile: the file that `--saltfile` or `SALT_SALTFILE` names, or
+ * `./Saltfile`, or `~/.salt/Saltfile`. The command line takes precedence.
  *
  * @throws TsaltError `saltfile-…` with file and line
  */
@@ -62,7 +62,7 @@ const readText = (file: string): string => {
   }
 };
 
-/** Names by which Salt's parser keeps options that we call otherwise. */
+/** Names in Salt's parser that differ from our option names. */
 const kept: Readonly<Record<string, OptionName>> = {
   config_dir: 'config',
   raw_shell: 'raw',
@@ -78,10 +78,10 @@ const kept: Readonly<Record<string, OptionName>> = {
   tgt_list: 'list',
 };
 
-/** Names that Salt has for options, beside those that follow a rule. */
+/** Salt's names of options that do not follow a rule. */
 export const keptSaltfileNames: readonly string[] = Object.keys(kept);
 
-/** The option of a key: `ssh_max_procs`, `max_procs` and `max-procs` are the same one. */
+/** Returns the option of a key: `ssh_max_procs`, `max_procs` and `max-procs` are the same one. */
 export const saltfileOption = (key: string): string => {
   const plain = key.replaceAll('-', '_');
   const dashed = plain.replace(/^ssh_(?!option|config)/, '').replaceAll('_', '-');

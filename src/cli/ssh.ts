@@ -7,8 +7,8 @@ import type { Opened } from './commands.ts';
 import { createAsk } from './terminal.ts';
 
 /**
- * `ssh HOST [COMMAND…]`: a login with the user, port, jump hosts, keys, known host keys and become
- * of the roster.
+ * `ssh HOST [COMMAND…]`: logs in with the roster's user, port, jump hosts, keys, known host keys
+ * and become.
  *
  * @returns the exit code of the command
  */

@@ -3,26 +3,26 @@ import { messageOf, TsaltError } from '../protocol/error.ts';
 import { textPieces } from '../protocol/text-pieces.ts';
 import { writeAll } from './write-all.ts';
 
-/** The first error of standard output: after it, nothing more is written there. */
+/** The first error of standard output. After it, nothing more is written. */
 let failure: NodeJS.ErrnoException | undefined;
 
 const onError = (error: NodeJS.ErrnoException): void => {
   failure ??= error;
 };
 
-/** Keeps what goes wrong with standard output and standard error from ending the process. */
+/** Keeps errors of standard output and standard error from ending the process. */
 export const watchStandardOutput = (): void => {
   process.stdout.on('error', onError);
   process.stderr.on('error', () => undefined);
 };
 
 /**
- * Writes to standard output. An error is kept for the end (`standardOutputError`): hosts are not
- * cut off because their results cannot be shown.
+ * Writes to standard output. An error is kept for the end (`standardOutputError`), so that hosts
+ * are not cut off because their results cannot be shown.
  */
 export const print = (text: string): void => {
   if (failure !== undefined) return;
-  // Node's stream drops the rest of a text that a nearly full disk takes only a part of.
+  // If a nearly full disk accepts only a part of a text, Node's stream drops the rest.
   if (!isFile()) for (const piece of textPieces(text)) process.stdout.write(piece);
   else
     try {
@@ -50,8 +50,8 @@ const statsAsFile = (): boolean => {
 };
 
 /**
- * Waits until standard output has taken everything, and returns the error where it could not. A
- * reader that left (`… | head`) has read what it wanted: that is not an error.
+ * Waits until standard output is written, and returns its error, if any. A reader that has closed
+ * the pipe (`… | head`) is not an error.
  */
 export const standardOutputError = async (): Promise<TsaltError | undefined> => {
   if (failure === undefined && !isFile())

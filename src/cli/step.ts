@@ -21,8 +21,8 @@ const others = [
 ] as const;
 
 /**
- * Makes of a request one that asks before each state that would change something (`--step`). Hosts
- * follow one another.
+ * Converts a request into one that asks before each state that would change something (`--step`).
+ * Hosts run one after the other.
  *
  * @param quit ends the run in order
  * @throws TsaltError `usage-step`, `no-terminal`
@@ -63,7 +63,7 @@ export const withSteps = (
 
 const wrong = (message: string): TsaltError => new TsaltError('usage-step', message);
 
-/** Asks one question after the other. */
+/** Asks one question at a time. */
 class Questions {
   readonly #terminal: Terminal;
   readonly #pause: () => Promise<() => void>;
@@ -87,7 +87,7 @@ class Questions {
     const { stdin, stderr } = this.#terminal;
     const resume = await this.#pause();
     const lines = createInterface({ input: stdin, output: stderr });
-    // The interface takes Ctrl-C for itself.
+    // readline handles Ctrl-C itself.
     lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     const closed = new Promise<string>(resolve => lines.once('close', () => resolve('q')));
     try {

@@ -9,8 +9,8 @@ export type Terminal = { readonly stdin: NodeJS.ReadStream; readonly stderr: Nod
 /**
  * Asks for secrets at the terminal, one question at a time, without an echo.
  *
- * @param pause removes progress from the screen; returns a function that restores it
- * @throws TsaltError `no-terminal` at once where nobody can answer, `interrupted` on Ctrl-C
+ * @param pause clears progress from the screen; returns a function that restores it
+ * @throws TsaltError `no-terminal` at once if there is no terminal, `interrupted` on Ctrl-C
  */
 export const createAsk = (
   { stdin, stderr }: Terminal,
@@ -33,7 +33,7 @@ export const createAsk = (
 };
 
 /**
- * Asks questions that are answered by yes or no, at the terminal.
+ * Asks yes-or-no questions at the terminal.
  *
  * @returns undefined if there is no terminal
  */
@@ -46,7 +46,7 @@ export const createConfirm = (
     const resume = await pause();
     const { createInterface } = await import('node:readline/promises');
     const lines = createInterface({ input: stdin, output: stderr });
-    // The interface takes Ctrl-C for itself.
+    // readline handles Ctrl-C itself.
     lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     try {
       const answer = await Promise.race([
@@ -78,7 +78,7 @@ const noTerminal = ({ host, what }: PromptQuestion): TsaltError =>
     },
   );
 
-// A server words its own prompts: it must not steer the terminal with them.
+// The prompt of a server is untrusted: it must not steer the terminal.
 const harmlessPrompt = (prompt: string): string => prompt.replace(unsafe, '?');
 
 const unsafe = new RegExp(`[\\t\\n${unsafeCharacters}]`, 'g');

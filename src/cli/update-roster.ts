@@ -7,12 +7,12 @@ import { type Invocation, readRosters, rosterFileOf } from '../request/rosters.t
 import { checkTrusted } from '../trust/check.ts';
 
 /**
- * `--update-roster`: writes the hosts of a run that are in no roster to the end of the flat
- * roster. Passwords are never written.
+ * `--update-roster`: appends the hosts of a run that no roster contains to the flat roster.
+ * Passwords are never written.
  *
  * @param met the ids of hosts that answered
  *
- * @throws TsaltError `roster-update` when there is no flat roster or it cannot be written
+ * @throws TsaltError `roster-update` if there is no flat roster or it cannot be written
  */
 export const updateRoster = async (
   invocation: Omit<Invocation, 'ask'>,
@@ -41,7 +41,7 @@ const entryText = ({ id, host, user, port }: Host): string =>
     { defaultFlowStyle: false },
   );
 
-/** By one write, after the end of the last line. */
+/** Appends with one write, after completing the last line. */
 const append = (file: string, text: string): void => {
   const { O_RDWR, O_APPEND, O_CREAT } = constants;
   checkTrusted(file, 'The roster');

@@ -26,7 +26,7 @@ const formatOf = (module: ControlModule): Format => {
   let ended: unknown;
   return {
     format: (results, options) => {
-      // One that computed without an end once is not waited for again: hosts may be many.
+      // After one endless computation the outputter is not called again: there may be many hosts.
       if (ended !== undefined) throw ended;
       try {
         const text: unknown = bounded(() => output(dataByHost(results), options));

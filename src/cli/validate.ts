@@ -21,7 +21,7 @@ import { versionText } from './version.ts';
 
 /**
  * `validate [TARGET] [SLS …]`: checks roster, modules, pillar, top file and SLS without any host.
- * With `--lint` the rules of `lint` are applied as well.
+ * With `--lint` it also applies the rules of `lint`.
  *
  * @returns 65 if there are errors
  * @throws TsaltError `usage-…`, `no-target`
@@ -60,7 +60,7 @@ const check = async (words: readonly string[], opened: Opened, kind: Kind): Prom
   return code;
 };
 
-/** Checks again after each change of a file, until it is interrupted. */
+/** Repeats the check after each change of a file, until interrupted. */
 const watch = async (words: readonly string[], given: Opened, kind: Kind): Promise<number> => {
   const { options } = given.given;
   for (const name of ['fix', 'out-file'] as const)
@@ -72,7 +72,7 @@ const watch = async (words: readonly string[], given: Opened, kind: Kind): Promi
   let cache = new CompileCache();
   for await (const changed of watchProject(() => watchedPlaces(opened))) {
     const began = performance.now();
-    // A file that is imported, or a module, may be behind each of the known documents.
+    // Any known document may depend on an imported file or a module.
     if (!changed.every(path => path.endsWith('.sls'))) cache = new CompileCache();
     try {
       if (changed.includes(configFileOf(opened))) opened = await reopened(opened);
@@ -89,7 +89,7 @@ const watch = async (words: readonly string[], given: Opened, kind: Kind): Promi
 
 const configFileOf = ({ config }: Opened): string => config.file ?? join(config.dir, 'tsalt.yaml');
 
-/** The configuration as it is now. */
+/** Reads the configuration again. */
 const reopened = async (opened: Opened): Promise<Opened> => {
   const { given, env } = opened;
   const path = typeof given.options.config === 'string' ? { path: given.options.config } : {};
@@ -185,7 +185,7 @@ const grainsOf = (options: Options): GrainsChoice => {
   return { kind: options.cached === true ? 'cached' : 'any' };
 };
 
-/** Reads the rosters. An error of a whole roster is a finding, and the SLS are checked nevertheless. */
+/** Reads the rosters. An error in a roster is a finding; the SLS are checked nevertheless. */
 export const rostersToCheck = async (
   opened: Opened,
 ): Promise<{ roster: Roster; findings: Findings }> => {
@@ -200,7 +200,7 @@ export const rostersToCheck = async (
 
 type Words = { readonly target: string; readonly sls: readonly string[] | undefined };
 
-/** The first word is the target; a word that is an SLS and not a host is one for all hosts. */
+/** Splits target and SLS: the first argument is the target, unless it is an SLS and not a host. */
 const wordsOf = (words: readonly string[], { hosts }: Roster, { given, config }: Opened): Words => {
   const [first, ...rest] = words;
   if (first === undefined) return { target: '*', sls: undefined };
@@ -226,7 +226,7 @@ const isSls = (name: string, { file_roots }: Opened['config']): boolean => {
     );
 };
 
-/** The request of a check: nothing is connected to, and nobody is asked. */
+/** Makes the request of a check, without connections or prompts. */
 export const checkRequest = (target: string, roster: Roster, opened: Opened): Request => {
   const { given, sdb } = opened;
   const config = {

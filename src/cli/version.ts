@@ -4,7 +4,7 @@ import { ownPackage } from '../bundle/own-package.ts';
 
 export const versionText = (): string => `tsalt-ssh ${ownPackage().version}\n`;
 
-/** `--versions-report`: what a bug report needs. */
+/** `--versions-report`: prints the versions for a bug report. */
 export const versionsReport = (): string => {
   const { version, dependencies } = ownPackage();
   const require = createRequire(import.meta.url);

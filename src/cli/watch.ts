@@ -12,7 +12,7 @@ import { openGiven } from './open-given.ts';
 import { runCall } from './run-call.ts';
 import { print } from './standard-output.ts';
 
-/** Milliseconds without a change before the run: an editor writes a file in several steps. */
+/** Milliseconds without a change before the run begins: editors write files in several steps. */
 const quiet = 150;
 
 /** Files that no run reads, or that a run writes. */
@@ -20,8 +20,8 @@ const ignored =
   /(?:^|\/)(?:\.git|node_modules|cache|\.cache)(?:\/|$)|(?:~|\.sw[a-z]|\.tmp|4913)$|(?:^|\/)\.#/;
 
 /**
- * `watch TARGET FUNCTION …`: runs a function, and again when a file of the project changes, over
- * connections and runtimes that stay open. Ctrl-C between runs ends it.
+ * `watch TARGET FUNCTION …`: runs a function, and repeats it when a file of the project changes,
+ * over connections and runtimes that stay open. Ctrl-C between runs ends it.
  */
 export const watchCall = async (words: readonly string[], opened: Opened): Promise<number> => {
   if (words[0] === undefined || !isFunctionName(words[1] ?? ''))
@@ -83,7 +83,7 @@ class ProjectChanges {
     for (const watcher of this.#watchers) watcher.on('error', () => undefined);
   }
 
-  /** The next change, or one since the last call. */
+  /** Resolves with the next change, or with one since the last call. */
   next(): Promise<string> {
     return new Promise(resolve => {
       this.#wake = resolve;

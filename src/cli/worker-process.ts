@@ -1,6 +1,6 @@
 import { detachedWord, workerWord } from '../control/workers/word.ts';
 
-/** Whether this process was started by another one of this program, to work for it. */
+/** Whether another process of this program started this one to work for it. */
 export const isWorkerProcess = (argv: readonly string[]): boolean =>
   argv[0] === workerWord && process.send !== undefined;
 

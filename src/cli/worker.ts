@@ -32,8 +32,8 @@ export const controlKey = async (words: readonly string[], { env }: Opened): Pro
 };
 
 /**
- * `worker`: works for control nodes on the hosts of a segment, until it is interrupted. The first
- * signal lets the hosts at work finish, the second one ends them in order.
+ * `worker`: runs hosts of a segment for control nodes until interrupted. The first signal lets the
+ * current hosts finish, the second one ends them in order.
  *
  * @throws TsaltError `usage-…`, `queue-…`
  */
@@ -101,7 +101,7 @@ const stopped = (then: () => void): Promise<void> =>
     process.on('SIGTERM', onSignal);
   });
 
-/** `workers`: lists the workers that live. */
+/** `workers`: lists the workers that are alive. */
 export const listWorkers = async (
   words: readonly string[],
   { config, env, given }: Opened,
@@ -145,7 +145,7 @@ const segmentOf = ({ options }: Given): string => {
   );
 };
 
-/** The folder of a worker: its keys, and what it keeps of runs. */
+/** The folder of a worker: its keys, and the files of runs. */
 const folderOf = (given: Given): string => {
   const named = textOf(given.options['worker-dir']);
   return named ?? join(homedir(), '.local/share/tsalt-ssh', `worker-${segmentOf(given)}`);

@@ -22,8 +22,8 @@ const quotes = {
 };
 
 /**
- * `completion SHELL`: prints what a shell sources to complete this program's command lines.
- * `completion index NAME KEY` is called by that script: it writes the index of the project.
+ * `completion SHELL`: prints the script that a shell sources to complete command lines. That script
+ * calls `completion index NAME KEY`, which writes the index of the project.
  *
  * @throws TsaltError `usage-words`
  */
@@ -56,7 +56,7 @@ const writeIndex = async (
 ): Promise<number> => {
   if (!/^[^/\0]{1,250}$/.test(name) || /[\n\r\t\0]/.test(key))
     throw new TsaltError('usage-words', 'This is not the name of an index.');
-  // A source that changes from now on is newer than the index.
+  // A source that changes after this moment is newer than the index.
   const begun = new Date();
   const given = await withSaltfile(typed, process.cwd(), env).catch(() => typed);
   const path = typeof given.options.config === 'string' ? { path: given.options.config } : {};
@@ -76,7 +76,7 @@ const writeIndex = async (
   return exitCode.ok;
 };
 
-/** Undefined where it fails: a run reports why. */
+/** Returns undefined on failure: a run reports the reason. */
 const attempt = <T>(work: () => T): T | undefined => {
   try {
     return work();

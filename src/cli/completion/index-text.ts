@@ -12,12 +12,12 @@ import { defaultsOf, rosterSources } from '../../request/rosters.ts';
 import { looksOf, mergeRosters } from '../../roster/load.ts';
 import { optionValues } from './option-values.ts';
 
-/** The commands by their words: what may follow each, place by place. */
+/** The commands by name, with the arguments that may follow each, by position. */
 export type CompletedCommands = Readonly<
   Record<string, { readonly summary: string; readonly places?: readonly (readonly string[])[] }>
 >;
 
-/** A project of which an index is made. */
+/** The project to index. */
 export type IndexedProject = {
   readonly given: Given;
   readonly commands: CompletedCommands;
@@ -29,9 +29,9 @@ export type IndexedProject = {
 type Line = readonly string[];
 
 /**
- * Returns the index that `answer.sh` reads: a line for each option, host, function, argument …, its
- * fields with tabs between. The first lines are the key and the sources, so that a shell finds out
- * by itself whether the index is still true. Nothing of the user's is executed.
+ * Returns the index that `answer.sh` reads: a line for each option, host, function, argument …,
+ * with tab-separated fields. The first lines are the key and the sources, so that the shell itself
+ * can check whether the index is up to date. No code of the user is executed.
  */
 export const indexText = async (key: string, project: IndexedProject): Promise<string> => {
   const { config } = project;
@@ -51,7 +51,7 @@ export const indexText = async (key: string, project: IndexedProject): Promise<s
   }
   const { saltfile } = project.given;
   if (saltfile !== undefined) sources.add(saltfile.file);
-  // Programs are newer after an update.
+  // An update of the program makes its file newer.
   for (const path of process.argv.slice(1, 2)) sources.add(path);
   const watched = [...sources].filter(path => !/[\n\t]/.test(path)).map(path => ['w', path]);
   return [['k', key], ...watched, ...lines].map(line => `${line.join('\t')}\n`).join('');
@@ -71,7 +71,7 @@ const optionLines = (): Line[] =>
       one,
       takes,
       oneLine(describe),
-      // Other long names work, and are not offered beside the first.
+      // Other long names work, but are not offered beside the first one.
       one.length > 2 && one !== `--${name}` ? 'other' : '',
     ]);
   });
@@ -104,10 +104,10 @@ const placeLines: readonly Line[] = [
   ['place', '@podman/', 'a running container of Podman'],
 ];
 
-/** Backends that run programs: pressing a key must not. */
+/** Backends that run programs, which pressing Tab must not do. */
 const running: ReadonlySet<string> = new Set(['script', 'module', 'scan']);
 
-/** Renderers that only put texts together; a roster with another one is left out. */
+/** Renderers that only combine text; a roster with another one is left out. */
 const harmless = ['jinja', 'liquid', 'yaml', 'yamlex', 'json', 'json5', 'toml'];
 
 const hostLines = async (
@@ -134,7 +134,7 @@ const hostLines = async (
       for (const { host } of hosts) lines.push(['host', host.id, host.host]);
       for (const [name, hosts] of Object.entries(found)) groups.set(name, hosts);
     } catch {
-      // A run reports it.
+      // A run reports the error.
     }
   }
   for (const [name, parts] of groups) lines.push(['group', name, [parts].flat().join(' ')]);
@@ -170,7 +170,7 @@ const stateLines = async (config: Config, sources: Set<string>): Promise<Line[]>
   return lines.map(line => line.map(oneLine));
 };
 
-/** Ids that are written out: keys at the left margin. */
+/** Finds ids that the file contains literally: keys at the left margin. */
 const idsIn = (text: string): string[] =>
   [...text.matchAll(/^(['"]?)([^\s#'"{%&!*?-][^'"{%\n:]*)\1:(?: .*)?$/gm)]
     .map(([, , id = '']) => id.trim())
@@ -196,7 +196,8 @@ const functionLines = async (config: Config, sources: Set<string>): Promise<Line
       }
     for (const [name, all] of [...byName].sort(([a], [b]) => (a < b ? -1 : 1))) {
       lines.push([fun, name, summaryOf(all.find(({ doc }) => doc)?.doc)]);
-      // Several modules of one name, such as those of pkg: the host decides which it is.
+      // Several modules with the same name, such as those of pkg: only the host decides between
+      // them.
       const params = new Map(all.flatMap(paramsOf).map(param => [param.name, param]));
       for (const [key, { doc, type }] of params)
         lines.push([argument, name, `${key}=`, summaryOf(doc), choicesOf(type)]);
@@ -212,7 +213,7 @@ const paramsOf = ({ signature }: FunctionMeta): readonly Param[] => [
   ...(signature.keywords ?? []),
 ];
 
-/** Values of a type that has only a few: `boolean`, `'a' | 'b'`. */
+/** Lists the values of a type that has only a few: `boolean`, `'a' | 'b'`. */
 const choicesOf = (type = ''): string =>
   type
     .split('|')
@@ -224,14 +225,14 @@ const choicesOf = (type = ''): string =>
 
 const longest = 90;
 
-/** The first sentence. */
+/** Returns the first sentence. */
 const summaryOf = (doc = ''): string => {
   const text = oneLine(doc);
   const end = /\.(?= |$)/.exec(text)?.index ?? text.length;
   return text.slice(0, Math.min(end, longest));
 };
 
-/** A field: what would end it, or a terminal obey, is a space. */
+/** Replaces characters that would end a field or steer a terminal by spaces. */
 const oneLine = (text: string): string =>
   text
     .replace(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')

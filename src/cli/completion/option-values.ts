@@ -2,8 +2,8 @@ import { outputNames } from '../../output/format.ts';
 import type { OptionName } from '../../request/options.ts';
 
 /**
- * Describes the values of options: a list is offered, `files` and `folders` are completed by the
- * shell, and nothing is offered for `text`. Options that are not listed here take files.
+ * Describes the values of options: lists are offered, `files` and `folders` are completed by the
+ * shell, and for `text` nothing is offered. All other options take files.
  */
 export const optionValues: Readonly<
   Partial<Record<OptionName, 'files' | 'folders' | 'text' | readonly string[]>>

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const mostIndexes = 50;
 
-/** Removes the oldest indexes: one is left behind by each folder in which a line was completed. */
+/** Removes the oldest indexes: every folder in which a user pressed Tab leaves one behind. */
 export const pruneIndexes = (folder: string): void => {
   const files = readdirSync(folder).map(name => {
     const path = join(folder, name);

@@ -18,13 +18,13 @@ import {
   runFolder,
 } from './record.ts';
 
-/** Milliseconds between two looks at a record that grows. */
+/** Milliseconds between two reads of a growing record. */
 const glance = 100;
 
 /**
- * Shows a detached run from its beginning, and follows it to its end. Ctrl-C leaves the run alone.
+ * Shows a detached run from its beginning and follows it to its end. Ctrl-C does not stop the run.
  *
- * @param words the job id; without it, detached runs are listed
+ * @param words the job id; without it, lists detached runs
  * @returns the exit code of the run
  * @throws TsaltError `usage-attach`
  */
@@ -79,7 +79,7 @@ const lost = (folder: string, jid: string): TsaltError => {
   );
 };
 
-/** Reads a record up to its end, or until its process has ended. */
+/** Reads a record to its end, or until its process has ended. */
 async function* linesOf(folder: string): AsyncGenerator<RecordLine> {
   const file = openSync(recordFile(folder), 'r');
   const decoder = new StringDecoder('utf8');
@@ -87,7 +87,7 @@ async function* linesOf(folder: string): AsyncGenerator<RecordLine> {
   let rest = '';
   try {
     for (;;) {
-      // Asked before reading: what it wrote last is read, too.
+      // Checked before reading, so that the last output is read as well.
       const goesOn = isRunning(folder);
       for (;;) {
         const size = readSync(file, buffer);

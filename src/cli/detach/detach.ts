@@ -10,7 +10,7 @@ import { printText } from '../print-text.ts';
 import { attachRun } from './attach.ts';
 import { logFile, newRunFolder } from './record.ts';
 
-/** Options that need this terminal, or that `attach` takes. */
+/** Options that need this terminal, or that belong to `attach`. */
 const refused = [
   'batch-ask',
   'ask',
@@ -22,8 +22,8 @@ const refused = [
 ] as const;
 
 /**
- * Starts the call in a process of its own, which goes on when the terminal is closed, and prints its
- * job id. A run that fails before it contacts a host is reported at once.
+ * Starts the call in a separate process, which continues when the terminal is closed, and prints
+ * its job id. A run that fails before it contacts a host is reported at once.
  *
  * @throws TsaltError `usage-detach`
  */

@@ -28,7 +28,10 @@ export type RecordLine =
   | { readonly type: 'error'; readonly fault: SentFault }
   | { readonly type: 'exit'; readonly code: number };
 
-/** The process of a detached run. `since` distinguishes it from a later one with its number. */
+/**
+ * The process of a detached run. `since` distinguishes it from a later process with the same
+ * number.
+ */
 export type RunProcess = {
   readonly pid: number;
   readonly since: string;
@@ -77,7 +80,7 @@ const processFile = (folder: string): string => join(folder, 'process.json');
 export const recordFile = (folder: string): string => join(folder, 'events');
 export const logFile = (folder: string): string => join(folder, 'log');
 
-/** Returns when a process was started, in the kernel's words; undefined if it has ended. */
+/** Returns the start time of a process as the kernel formats it; undefined if it has ended. */
 const startOf = (pid: number): string | undefined => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -88,7 +91,7 @@ const startOf = (pid: number): string | undefined => {
   }
 };
 
-/** Notes this process as that of the run. */
+/** Records that this process carries out the run. */
 export const noteProcess = (folder: string, target: string, fun: string): void => {
   const noted: RunProcess = { pid: process.pid, since: startOf(process.pid) ?? '', target, fun };
   writeFileSync(processFile(folder), JSON.stringify(noted), { mode: 0o600 });
@@ -109,7 +112,7 @@ export const isRunning = (folder: string): boolean => {
   return noted !== undefined && startOf(noted.pid) === noted.since;
 };
 
-/** An output that keeps what happens in the folder of the run, for `attach`. */
+/** An output that records events in the folder of the run, for `attach`. */
 export const recorder = (
   folder: string,
   began: () => void,
@@ -135,7 +138,7 @@ export const recorder = (
   };
 };
 
-/** Hides what the terminal would not show. */
+/** Removes what the terminal would not show. */
 const withoutSecrets = (event: RunEvent): RunEvent => {
   if (event.type === 'state' && event.result.no_log === true)
     return { ...event, result: hide(event.result) };
@@ -144,5 +147,5 @@ const withoutSecrets = (event: RunEvent): RunEvent => {
   return { ...event, result: { ...event.result, states } };
 };
 
-/** The line of a record. */
+/** Parses a line of a record. */
 export const readRecordLine = (text: string): RecordLine => decodeMessage(text) as RecordLine;

@@ -17,7 +17,7 @@ import type { Opened } from '../commands.ts';
 import { targeting } from '../rerun-command.ts';
 import { runCall } from '../run-call.ts';
 
-/** `apply FILE`: changes what a plan says, on the hosts that are still as it was made. */
+/** `apply FILE`: makes the changes of a plan, on hosts that still match it. */
 export const applyPlan = async (words: readonly string[], opened: Opened): Promise<number> => {
   const plan = await planOf(words, opened, 'apply');
   return runPlan(plan, opened);
@@ -66,7 +66,7 @@ const outdated = (code: string, message: string): TsaltError =>
     hint: 'Make a new plan: --plan-out.',
   });
 
-/** The options of an `apply`, with the hosts of the plan as the target. */
+/** Returns the options of an `apply`, with the hosts of the plan as the target. */
 const givenFor = (plan: Plan, given: Given): Given => {
   const without = new Set([...targeting, 'ask', 'plan-out', 'local', 'orch']);
   const kept = Object.entries(given.options).filter(([name]) => !without.has(name));

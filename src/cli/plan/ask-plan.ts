@@ -11,10 +11,10 @@ import { runPlan } from './apply-plan.ts';
 import { planRun } from './plan-run.ts';
 
 /**
- * `--ask`: shows what would change on the hosts, asks, and changes exactly that over the same
+ * `--ask`: shows the predicted changes, asks, and makes exactly these changes over the same
  * connections.
  *
- * @throws TsaltError `no-terminal` where nobody can be asked
+ * @throws TsaltError `no-terminal` if there is no terminal to ask at
  */
 export const askAndApply = async (opened: Opened): Promise<number> => {
   const { given } = opened;
@@ -38,7 +38,7 @@ export const askAndApply = async (opened: Opened): Promise<number> => {
       process.stderr.write('Nothing was changed.\n');
       return first;
     }
-    // States that are predicted to fail made the first run fail: the second one decides.
+    // States that are predicted to fail made the first run fail; the second run decides.
     const second = await runPlan(plan, opened, kept);
     return gravest(new Set(first === exitCode.failed ? [second] : [first, second]));
   } finally {

@@ -18,7 +18,7 @@ import { rerunCommands } from '../rerun-command.ts';
 export type PlanRun = {
   readonly begin: (request: Request) => void;
   readonly emit: (event: RunEvent) => void;
-  /** The plan; undefined where the run did not begin. */
+  /** Returns the plan; undefined if the run did not begin. */
   readonly plan: () => Plan | undefined;
   /** Writes the plan to the file of `--plan-out`. @returns a message */
   readonly write: () => Promise<string>;

@@ -5,7 +5,7 @@ import type { Opened } from '../commands.ts';
 import { printText } from '../print-text.ts';
 import { type RunRecord, readRunRecord, runRecords } from './run-record.ts';
 
-/** `tsalt-ssh runs`: the runs of this project, the newest first. */
+/** `tsalt-ssh runs`: lists the runs of this project, the newest first. */
 export const listRuns = async (
   words: readonly string[],
   { config, given }: Opened,
@@ -21,9 +21,9 @@ export const listRuns = async (
 };
 
 /**
- * `tsalt-ssh runs show [JID]`: the hosts of a run by their outcomes; without JID, of the last run.
+ * `tsalt-ssh runs show [JID]`: lists the hosts of a run by outcome; without JID, of the last run.
  *
- * @throws TsaltError `usage-words` where there is no such run
+ * @throws TsaltError `usage-words` if there is no such run
  */
 export const showRun = async (
   [jid]: readonly string[],

@@ -11,11 +11,14 @@ import { writeRunRecord } from './run-record.ts';
 export type RunRecorder = {
   readonly begin: (request: Request) => void;
   readonly emit: (event: RunEvent) => void;
-  /** Writes the record. @returns the line that repeats what failed; undefined where nothing did */
+  /**
+   * Writes the record. @returns the command that repeats the run on failed hosts; undefined if none
+   * failed
+   */
   readonly end: (exitCode: number) => Promise<string | undefined>;
 };
 
-/** @param isPlan the run applies a plan */
+/** @param isPlan whether the run applies a plan */
 export const recordRun = ({ given, config }: Opened, isPlan: boolean): RunRecorder => {
   const began = new Date();
   const hosts: Record<string, HostOutcome> = {};

@@ -9,8 +9,8 @@ import { type RunRecord, readRunRecord, runRecords } from './run-record.ts';
 const classes = ['failed', 'changed', 'unreachable', 'skipped'] as const;
 
 /**
- * Makes of `--rerun CLASS[,CLASS][@JID]` the call of an earlier run on those of its hosts. With a
- * target and a function on the command line these replace the recorded call.
+ * Converts `--rerun CLASS[,CLASS][@JID]` into the call of an earlier run, on some of its hosts. A
+ * target and a function on the command line replace the recorded call.
  *
  * @throws TsaltError `usage-rerun`
  */
@@ -78,7 +78,7 @@ const recordOf = ({ cachedir, dir }: Opened['config'], jid: string | undefined):
   );
 };
 
-/** The same call on these hosts. The order of the list is that of the earlier run. */
+/** Limits a call to these hosts, in the order of the earlier run. */
 const onHosts = (given: Given, ids: readonly string[]): Given => {
   if (isAdHoc(given)) return given;
   const options = Object.fromEntries(

@@ -4,7 +4,7 @@ import { privateDir, writePrivate } from '../../bundle/private-dir.ts';
 import { type HostOutcome, hostOutcomes } from '../../output/host-outcome.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 
-/** One run: what was called where, and what came of each host. It has no values of hosts. */
+/** One run: the call, and the outcome of each host. It contains no values of hosts. */
 export type RunRecord = {
   readonly jid: string;
   /** The folder of the project. */
@@ -15,7 +15,7 @@ export type RunRecord = {
   readonly fun: string;
   /** The command line, without values that may be secrets. */
   readonly command: string;
-  /** Options and words for a rerun; absent where a word may be a secret. */
+  /** Options and arguments for a rerun; absent if an argument may be a secret. */
   readonly call?: { readonly options: object; readonly words: readonly string[] };
   /** A run that applied a plan is not repeated; of an orchestration the unfinished steps are. */
   readonly kind: 'call' | 'plan' | 'orchestration';
@@ -25,7 +25,7 @@ export type RunRecord = {
   readonly hosts: Readonly<Record<string, HostOutcome>>;
 };
 
-/** Runs that are kept. */
+/** How many runs are kept. */
 const mostKept = 100;
 
 const folderOf = (cachedir: string): string => join(cachedir, 'runs');
@@ -38,14 +38,14 @@ export const writeRunRecord = async (cachedir: string, record: RunRecord): Promi
     rmSync(join(dir, `${jid}.json`), { force: true });
 };
 
-/** The records of a project's runs, the newest first. */
+/** Returns the records of a project's runs, the newest first. */
 export const runRecords = (cachedir: string, dir: string): RunRecord[] =>
   jidsIn(cachedir)
     .map(jid => readRunRecord(cachedir, jid))
     .filter(record => record !== undefined)
     .filter(record => record.dir === dir);
 
-/** The record of a run; undefined where there is none, or none that makes sense. */
+/** Reads the record of a run; undefined if it is missing or damaged. */
 export const readRunRecord = (cachedir: string, jid: string): RunRecord | undefined => {
   if (!/^\d{20}$/.test(jid)) return undefined;
   try {
