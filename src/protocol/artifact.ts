@@ -6,20 +6,23 @@ import type { StackPosition } from './stack.ts';
 export type Artifact = {
   /** Hex SHA-256 of the JavaScript text. */
   readonly sha256: string;
-  /** Bytes of the JavaScript text. */
+  /** Size of the JavaScript text in bytes. */
   readonly size: number;
   /** The text compressed by brotli; read only when a host lacks it. */
   readonly compressed: () => Promise<Uint8Array>;
   /** The text's path on the control node, for transports that share its file system. */
   readonly path: string;
-  /** What the artifact contains, for documentation and argument checks. */
+  /** The modules in the artifact, for documentation and argument checks. */
   readonly modules: readonly ModuleMeta[];
-  /** The sources of positions in the text, in the same order; those without one are left out. */
+  /**
+   * Maps positions in the text to the sources, in the same order; leaves out positions without a
+   * source.
+   */
   readonly trace: (positions: readonly StackPosition[]) => readonly TracedPlace[];
 };
 
-/** A place in a source of the artifact. */
+/** A position in a source of the artifact. */
 export type TracedPlace = SourceLocation & {
-  /** The source is the user's: neither tsalt-ssh's own nor that of a package. */
+  /** The source is the user's, not tsalt-ssh's or a package's. */
   readonly own: boolean;
 };

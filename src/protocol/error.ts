@@ -1,9 +1,9 @@
-/** Where a fault is: a file of the user's, and the place in it (1-based). */
+/** The location of an error: a file of the user, and the position in it (1-based). */
 export type SourceLocation = {
   readonly file: string;
   readonly line?: number;
   readonly column?: number;
-  /** The line of the rendered text, where the template's line made several. */
+  /** The line of the rendered text, if one line of the template made several. */
   readonly rendered?: number;
 };
 
@@ -20,25 +20,25 @@ export type ErrorKind =
   | 'function'
   /** A host or a file is no longer as its plan expects. */
   | 'drift'
-  /** A host broke off or cannot run what it was sent. */
+  /** A host disconnected, or cannot run what it received. */
   | 'host'
   | 'internal';
 
 export type ErrorOptions = {
   readonly kind?: ErrorKind;
   readonly at?: SourceLocation | undefined;
-  /** What to do about it, one sentence. */
+  /** How to fix it, in one sentence. */
   readonly hint?: string | undefined;
-  /** The lines around the fault, ready to print. */
+  /** The lines around the error, ready to print. */
   readonly excerpt?: string | undefined;
-  /** Salt's text for it where that is another than the sentence: what scripts get to read. */
+  /** Salt's message, if it differs from ours: scripts receive this one. */
   readonly saltText?: string | undefined;
   readonly cause?: unknown;
 };
 
 /**
- * The one error class: a code for programs, one sentence for people, the place and a hint.
- * A new failure is a new code, not a new class.
+ * The only error class: a code for programs, one sentence for people, the location and a hint. A
+ * new failure is a new code, not a new class.
  */
 export class TsaltError extends Error {
   override readonly name = 'TsaltError';
@@ -60,7 +60,10 @@ export class TsaltError extends Error {
   }
 }
 
-/** `file:line:column` with what is known, and the rendered line of what comes out of a loop. */
+/**
+ * Formats a location as `file:line:column`, as far as known, with the rendered line of text from a
+ * loop.
+ */
 export const showPlace = ({ file, line, column, rendered }: SourceLocation): string => {
   const place = [file, line, line === undefined ? undefined : column]
     .filter(part => part !== undefined)
@@ -68,7 +71,7 @@ export const showPlace = ({ file, line, column, rendered }: SourceLocation): str
   return rendered === undefined ? place : `${place}, rendered line ${rendered}`;
 };
 
-/** The text of a thrown value: an error's message, or the value itself. */
+/** Returns the text of a thrown value: an error's message, or the value itself. */
 export const messageOf = (thrown: unknown): string => {
   if (thrown instanceof Error) return thrown.message;
   if (typeof thrown !== 'object' || thrown === null) return String(thrown);
@@ -79,7 +82,7 @@ export const messageOf = (thrown: unknown): string => {
   }
 };
 
-/** The whole text a user sees for an error: sentence, place, excerpt, hint. */
+/** Returns the complete error text for the user: sentence, location, excerpt, hint. */
 export const showError = (error: unknown): string => {
   if (!(error instanceof TsaltError)) return messageOf(error);
   const { message, at, excerpt, hint } = error;

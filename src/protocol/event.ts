@@ -12,10 +12,10 @@ export type HostFailure = {
   readonly message: string;
 };
 
-/** One fault in what the user wrote: the text that `value` holds too, and where it is. */
+/** One error in the user's files: the text that `value` contains too, and its location. */
 export type Fault = {
   readonly message: string;
-  /** The message for people, where it is another. */
+  /** Our message, if it differs from Salt's. */
   readonly sentence?: string | undefined;
   readonly at?: SourceLocation | undefined;
   readonly hint?: string | undefined;
@@ -28,26 +28,26 @@ export type HostResult = {
   readonly fun: string;
   /** State run: results by tag in run order. */
   readonly states?: StateResults;
-  /** States of the run that `--only` and its like left out. */
+  /** The number of states that `--only` and similar options left out. */
   readonly leftOut?: number;
   /** Any other function: its return. Also the list of errors of a state run that did not compile. */
   readonly value?: Plain;
   readonly retcode: number;
-  /** The faults behind a compile error or an empty highstate, for people. */
+  /** The errors behind a compile error or an empty highstate, for people. */
   readonly problems?: readonly Fault[];
   readonly failure?: HostFailure;
-  /** The outputter the function asks for. */
+  /** The outputter that the function requests. */
   readonly outputter?: string;
 };
 
 /** States of a plan by their tags, and the requisites between them. */
 export type RequisiteGraph = {
   readonly tags: readonly string[];
-  /** Places in `tags`: the state that requires, the one that is required, and how. */
+  /** Indexes into `tags`: the state that requires, the required state, and the kind. */
   readonly edges: readonly (readonly [from: number, to: number, kind: string])[];
 };
 
-/** Everything the core says while it works; only `output` prints. */
+/** Everything that the core reports while it works; only `output` prints. */
 export type RunEvent =
   | { readonly type: 'start'; readonly hosts: readonly string[]; readonly fun: string }
   | {
@@ -62,7 +62,7 @@ export type RunEvent =
       readonly total: number;
       /** Finds the requisites between the states; JSON leaves it out. */
       readonly requisites?: () => RequisiteGraph;
-      /** The compiled run, where the run makes a plan; JSON leaves it out. */
+      /** The compiled run, if the run makes a plan; omitted from JSON. */
       readonly job?: () => PlannedJob;
     }
   | ({ readonly type: 'state-start'; readonly host: string } & StateStarted)
@@ -75,7 +75,7 @@ export type RunEvent =
       readonly level: LogLevel;
       readonly module: string;
       readonly message: string;
-      /** Places in sources, innermost first: the control node's own words. */
+      /** Positions in sources, innermost first, from the control node. */
       readonly trace?: readonly string[];
     }
   /** A module has sent an event (`event.send`). */
@@ -91,7 +91,7 @@ export type RunEvent =
   /** The hosts of a step, where the run makes a plan. */
   | ({ readonly type: 'step-targets' } & StepTargets)
   | { readonly type: 'host'; readonly result: HostResult }
-  /** Hosts that the run left out: too many had failed, or a batch was not followed by the next. */
+  /** Hosts that were not started: too many had failed, or the batches stopped. */
   | { readonly type: 'not-started'; readonly hosts: readonly string[]; readonly reason: string }
   | { readonly type: 'end' };
 

@@ -3,7 +3,7 @@ import { type Plain, type PlainDict, setOwn } from './plain.ts';
 import { hasWholeFloats, isWholeFloat, markWholeFloat } from './whole-floats.ts';
 
 /**
- * Below this key stands what plain JSON does not keep: the pairs of a dict with an order of its own,
+ * The key of values that plain JSON does not preserve: the pairs of a dict with its own key order,
  * or the number of a float without a fraction.
  */
 const mark = '\u0000';
@@ -11,8 +11,8 @@ const mark = '\u0000';
 /**
  * Writes a message.
  *
- * @param stringOf - Returns what is written for a string.
- * @returns `marked`: whether it has such marks and is to be read by `parseExact`
+ * @param stringOf - Returns the JSON of a string.
+ * @returns `marked`: whether the text contains marks and must be read by `parseExact`
  */
 export const stringify = (
   message: unknown,
@@ -43,7 +43,7 @@ const pairsOf = (dict: PlainDict): [string, Plain][] =>
     return pair;
   });
 
-/** What `stringify` wrote with marks. What only looks like one is left as it is. */
+/** Reads text that `stringify` wrote with marks. Values that only resemble marks stay unchanged. */
 export const parseExact = (
   text: string,
   complete: (key: string, value: unknown) => unknown = (_, value) => value,

@@ -4,8 +4,9 @@ import { stringify } from './exact-json.ts';
 /**
  * The wire's unit: `u32be length | u8 type | payload`. `length` counts the payload only.
  * Type 1 is a JSON message; type 2 is raw bytes: `u32be transfer id | bytes`; type 4 is a JSON
- * message with what plain JSON does not keep (`exact-json.ts`); type 5 is the next part of a message
- * too long for one frame, whose last part is a frame of type 1 or 4. Type 3 is the loader's.
+ * message with values that plain JSON does not preserve (`exact-json.ts`); type 5 is a part of a
+ * message too long for one frame, whose last part is a frame of type 1 or 4. Type 3 belongs to the
+ * loader.
  */
 export const frameType = { json: 1, data: 2, marked: 4, part: 5 } as const;
 
@@ -26,9 +27,9 @@ export const encodeFrame = (type: Frame['type'], payload: Uint8Array): Uint8Arra
 };
 
 /**
- * Writes a message as one frame, or as several in a row where it is longer than one may be.
+ * Encodes a message as one frame, or as several if it is longer than a frame may be.
  *
- * @throws TsaltError `wire-length` for one that no frames hold
+ * @throws TsaltError `wire-length` if the message is too long
  */
 export const encodeJson = (message: unknown): Uint8Array => {
   const { text, marked } = stringify(message);
@@ -69,7 +70,7 @@ export class FrameDecoder {
   #chunks: Uint8Array[] = [];
   #size = 0;
 
-  /** Takes bytes from the wire. */
+  /** Appends bytes from the wire. */
   push(chunk: Uint8Array): void {
     if (chunk.length === 0) return;
     this.#chunks.push(chunk);
@@ -77,9 +78,9 @@ export class FrameDecoder {
   }
 
   /**
-   * Returns the next whole frame, if it is there. Throws `wire-frame` on a frame no honest peer sends.
+   * Returns the next complete frame, if any. Throws `wire-frame` for an invalid frame.
    *
-   * @param scratch - Takes the payload of a part, which is then only valid until the next call.
+   * @param scratch - Receives the payload of a part, which is then only valid until the next call.
    */
   next(scratch?: Uint8Array): Frame | undefined {
     if (this.#size < headerSize) return undefined;

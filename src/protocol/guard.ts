@@ -1,35 +1,35 @@
 import { isPlainDict } from './plain.ts';
 
-/** A guarded run: the host takes back what cuts it off unless control logs in anew in time. */
+/** A guarded run: the host rolls back unless the control node logs in again in time. */
 export type GuardParams = {
-  /** Names the run; chosen by control, 16 hexadecimal digits. */
+  /** Identifies the run; chosen by the control node, 16 hexadecimal digits. */
   readonly id: string;
-  /** Seconds from the last state's end on. */
+  /** Seconds, counted from the end of the last state. */
   readonly seconds: number;
-  /** The accounts that control logs in by and becomes. */
+  /** The accounts that the control node logs in with and becomes. */
   readonly users: readonly string[];
-  /** Files and folders to put back besides the usual ones. */
+  /** Files and folders to restore in addition to the defaults. */
   readonly paths: readonly string[];
 };
 
-/** Request `guard` (control to host), on a login made after the run. */
+/** Request `guard` (control to host), in a login after the run. */
 export type GuardEnd = {
   readonly id: string;
-  /** The run came to its end: what it changed shall stay. */
+  /** The run was complete: confirm its changes. */
   readonly keep: boolean;
 };
 
-/** The answer to it. */
+/** The response to `guard`. */
 export type GuardAnswer = {
-  /** The host keeps what the run did. */
+  /** The changes are confirmed. */
   readonly confirmed: boolean;
-  /** What was put back: paths, and words such as `the service ssh`. */
+  /** What was restored: paths, and phrases such as `the service ssh`. */
   readonly restored: readonly string[];
-  /** What could not be put back, in sentences. */
+  /** What could not be restored, as sentences. */
   readonly problems: readonly string[];
 };
 
-/** What a host or a file says of a guarded run; undefined for anything else. */
+/** Reads a host-supplied response about a guarded run; undefined if it is malformed. */
 export const readGuardAnswer = (said: unknown): GuardAnswer | undefined => {
   if (!isPlainDict(said) || typeof said.confirmed !== 'boolean') return undefined;
   const { confirmed, restored, problems } = said;

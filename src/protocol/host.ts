@@ -1,6 +1,6 @@
 import type { PlainDict } from './plain.ts';
 
-/** A secret that never prints: wrapped where it enters, opened where it is used. */
+/** A secret that is never printed: wrapped when it is read, revealed where it is used. */
 export class Secret {
   readonly #value: string;
   constructor(value: string) {
@@ -27,7 +27,7 @@ export type Host = {
   readonly host: string;
   readonly user: string;
   readonly port: number;
-  /** What of these nobody has said: an ssh configuration may. */
+  /** Those of these that the roster does not set: an ssh configuration may set them. */
   readonly unsaid?: readonly ('user' | 'port')[];
   readonly passwd?: Secret;
   /** Path of a private key, or `agent-forwarding` to use the agent only. */
@@ -36,9 +36,12 @@ export type Host = {
   readonly identities_only?: boolean;
   readonly sudo?: boolean;
   readonly sudo_user?: string;
-  /** What makes root (or `sudo_user`) of the login user; `sudo` where only `sudo: true` is said. */
+  /**
+   * The program that makes the login user root (or `sudo_user`); `sudo` if only `sudo: true` is
+   * set.
+   */
   readonly become?: 'sudo' | 'su' | 'doas';
-  /** The password that `become` asks for where it is not `passwd`. */
+  /** The password for `become`, if it differs from `passwd`. */
   readonly sudo_passwd?: Secret;
   readonly tty?: boolean;
   readonly timeout: number;
@@ -54,14 +57,14 @@ export type Host = {
   readonly ssh_options?: readonly string[];
   readonly ssh_pre_flight?: string;
   readonly ssh_pre_flight_args?: readonly string[];
-  /** A program of the control node, run before the connection: its words. */
+  /** A program that runs on the control node before the connection, as argv. */
   readonly ssh_pre_hook?: readonly string[];
-  /** Tunnels `bind:port:host:port` from the host to the control node's side. */
+  /** Tunnels `bind:port:host:port` from the host to the control node's network. */
   readonly remote_port_forwards?: readonly string[];
   /** Keep the workspace even when `--wipe` is given. */
   readonly disable_wipe?: boolean;
-  /** Umask of the runtime, octal text like `0022`. */
+  /** Umask of the runtime, an octal string like `0022`. */
   readonly cmd_umask?: string;
-  /** The segment whose workers connect to it, in place of this machine. */
+  /** The segment whose workers connect to it instead of this machine. */
   readonly via?: string;
 };

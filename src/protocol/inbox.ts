@@ -4,28 +4,30 @@ import { checkDepth, type JsonLimits, parseInTurns, TooMuch } from './json-in-tu
 import type { JsonTextReader } from './json-pieces.ts';
 import { broken, type Message, readMessage } from './message.ts';
 
-/** A message, and how many bytes it had on the wire; or bytes of a content. */
+/** A message with its number of bytes on the wire, or bytes of a transfer. */
 export type Incoming = { readonly message: Message; readonly size: number } | Uint8Array;
 
-/** Bytes that wait outside of the memory. */
+/** Bytes that are stored outside of memory. */
 export type SpooledBytes = {
   /** Bytes written so far. */
   readonly size: number;
   readonly write: (bytes: Uint8Array) => void;
   /** Reads bytes, from `begin` on, to the start of a buffer. */
   readonly readInto: (bytes: Uint8Array, begin: number, length: number) => void;
-  /** Forgets what was written. */
+  /** Discards the stored bytes. */
   readonly close: () => void;
 };
 
 /** Limits and storage that keep long messages from filling the memory. */
 export type LongMessages = {
   readonly newSpool: () => SpooledBytes;
-  /** Frees what a message left behind that took much memory. */
+  /** Frees the garbage of a large message. */
   readonly done: () => void;
 };
 
-/** Makes messages of the bytes on the wire. What is long is parsed while other work goes on. */
+/**
+ * Decodes the bytes of the wire into messages. Long messages are parsed while other work continues.
+ */
 export class Inbox {
   readonly #frames = new FrameDecoder();
   readonly #limits: JsonLimits | undefined;
@@ -36,22 +38,22 @@ export class Inbox {
   #size = 0;
   #isClosed = false;
 
-  /** @param limits what a message may hold; none for what one's own side sends */
+  /** @param limits limits of a message; none for trusted messages */
   constructor(limits?: JsonLimits, long?: LongMessages) {
     this.#limits = limits;
     this.#long = long;
     this.#spool = long?.newSpool();
   }
 
-  /** Takes bytes from the wire. */
+  /** Appends bytes from the wire. */
   push(chunk: Uint8Array): void {
     this.#frames.push(chunk);
   }
 
   /**
-   * What comes next, if it is there whole.
+   * Returns the next message or bytes, if complete.
    *
-   * @throws TsaltError `wire-frame`, `wire-protocol` for what no honest peer sends
+   * @throws TsaltError `wire-frame`, `wire-protocol` for invalid data
    */
   next(): Incoming | Promise<Incoming> | undefined {
     for (let frame = this.#next(); frame; frame = this.#next()) {
@@ -64,7 +66,7 @@ export class Inbox {
     return undefined;
   }
 
-  /** Forgets a message that is not whole. */
+  /** Discards an incomplete message. */
   close(): void {
     this.#isClosed = true;
     this.#forget();
@@ -81,13 +83,15 @@ export class Inbox {
     return this.#frames.next(partScratch);
   }
 
-  /** A fleet's long messages, which arrive together, would fill the memory. */
+  /**
+   * Keeps a part in a file: the long messages of a fleet arrive together and would fill the memory.
+   */
   #keep(part: Uint8Array): void {
     try {
       if (!this.#spool || this.#parts.length > 0) this.#parts.push(part.slice());
       else this.#spool.write(part);
     } catch {
-      // Without a temporary file it stays in memory.
+      // If there is no temporary file, it stays in memory.
       this.#parts.push(part.slice());
     }
   }
@@ -138,16 +142,18 @@ export class Inbox {
   }
 }
 
-/** Long messages are parsed one after the other: what comes of one is dealt with before the next. */
+/** Parses long messages one after the other: each result is processed before the next is parsed. */
 let parsing: Promise<void> = Promise.resolve();
 
-/** Holds the message that is parsed now: large buffers that come and go leave gaps in memory. */
+/**
+ * The message that is being parsed. Reused, since large short-lived buffers fragment the memory.
+ */
 let scratch = Buffer.alloc(0);
 
-/** Holds the part of a message that goes to a file now. */
+/** The part of a message that is being written to a file. */
 let partScratch: Uint8Array | undefined;
 
-/** Bytes of a message that leaves much garbage behind. */
+/** Bytes from which on a message leaves much garbage. */
 const large = 4 * 1024 * 1024;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });

@@ -8,7 +8,7 @@ import type { StackPosition } from './stack.ts';
 
 export const protocolVersion = 1;
 
-/** The first thing the runtime says after the marker, as event `hello`. */
+/** The first message of the runtime after the marker, as event `hello`. */
 export type Hello = {
   readonly protocol: number;
   readonly node: string;
@@ -17,7 +17,7 @@ export type Hello = {
   readonly grains: PlainDict;
 };
 
-/** Options sent with every job: the host's minion opts and, when a module needs it, its pillar. */
+/** Options sent with every job: the host's minion opts and, if a module needs it, its pillar. */
 export type HostOpts = PlainDict & { id: string; test: boolean; saltenv: string };
 
 /** Request `call`: one execution function. */
@@ -35,7 +35,7 @@ export type CallResult = {
   readonly retcode: number;
 };
 
-/** Request `names`: functions that this host has, without those that its modules took away. */
+/** Request `names`: the functions of this host, without those that its modules removed. */
 export type NamesParams = {
   readonly kind: 'exec' | 'state';
   readonly opts: HostOpts;
@@ -47,19 +47,24 @@ export type RunParams = {
   readonly chunks: readonly LowChunk[];
   readonly opts: HostOpts;
   readonly pillar?: PlainDict;
-  /** The function the user called, shown to others that wait for the lock. */
+  /** The function that the user called, shown to others that wait for the lock. */
   readonly fun?: string;
-  /** Wait for a run that holds the host's lock, instead of refusing; a number: unless that many wait already. */
+  /**
+   * Wait for a run that holds the host's lock instead of refusing; a number limits how many may
+   * wait.
+   */
   readonly queue?: boolean | number;
-  /** The job's number: its runs on one host, which may have several names, take turns. */
+  /** The job's id. Its runs on one host, which may have several names, run one after the other. */
   readonly job?: string;
-  /** Run beside a run that holds the lock. */
+  /** Run in parallel with a run that holds the lock. */
   readonly concurrent?: boolean;
-  /** Takes up a run that a restart of the host interrupted. */
+  /** Continues a run that a restart of the host interrupted. */
   readonly resume?: Resume;
-  /** The host takes back what cuts it off; see `GuardParams`. */
+  /** Roll back changes that lock the control node out; see `GuardParams`. */
   readonly guard?: GuardParams;
-  /** Results of states that an earlier run of the same chunks has finished: they do not run again. */
+  /**
+   * Results of states that an earlier run of the same chunks has finished: they are not repeated.
+   */
   readonly results?: StateResults;
   /** Ask control before each state that would change something (`state.decide`). */
   readonly step?: boolean;
@@ -68,26 +73,26 @@ export type RunParams = {
 };
 
 /**
- * `aborted`: the run was stopped before its last state. An invalid job and a host locked by another
- * run (`run-conflict`) are errors of the request.
+ * `aborted`: the run was stopped before its last state. An invalid job, or a host locked by another
+ * run (`run-conflict`), fails the request.
  */
 export type RunResult = {
   readonly retcode: number;
   readonly aborted?: string;
-  /** The run stands still until the host is restarted; it is to be taken up again then. */
+  /** The run waits for a restart of the host and is to be resumed afterwards. */
   readonly restart?: Restart;
 };
 
-/** A state asks control to restart the host and to go on with that state afterwards. */
+/** A state requests a restart of the host, after which the run resumes with that state. */
 export type Restart = {
   /** The state's tag. */
   readonly tag: string;
-  /** The kernel's id of the boot that is to end. */
+  /** The kernel's id of the current boot. */
   readonly boot: string;
-  /** Minutes that people on the host are warned before. */
+  /** Minutes of warning for people on the host. */
   readonly delay: number;
   readonly message?: string;
-  /** Seconds the host may take to come back. */
+  /** Seconds that the host may take to come back. */
   readonly wait: number;
   /** Data of modules that the rest of the run needs. */
   readonly kept: PlainDict;
@@ -100,7 +105,7 @@ export type Resume = {
   readonly results: StateResults;
   /** Seconds the restart took. */
   readonly took: number;
-  /** Why there was no restart. */
+  /** Why the host was not restarted. */
   readonly failed?: string;
 };
 
@@ -115,27 +120,29 @@ export type StateStarted = {
 export type StateFinished = {
   readonly tag: string;
   readonly result: StateResult;
-  /** The tag of the event that the state's `fire_event` asks for. */
+  /** The tag of the event that `fire_event` of the state requests. */
   readonly event?: string;
-  /** Where in the artifact the state's function threw. */
+  /** Position in the artifact at which the state's function threw. */
   readonly stack?: readonly StackPosition[];
 };
 
-/** Event `event` (host to control): what `event.send` sends. */
+/** Event `event` (host to control): sent by `event.send`. */
 export type ModuleEvent = { readonly tag: string; readonly data: Plain };
 
 export type OutputStream = 'stdout' | 'stderr';
 
-/** Event `output` (host to control): what a command of a running state has printed. */
+/** Event `output` (host to control): output of a command of a running state. */
 export type OutputPiece = {
   readonly tag: string;
   readonly stream: OutputStream;
   readonly text: string;
-  /** Characters before it that are left out. */
+  /** Number of characters before it that were dropped. */
   readonly dropped?: number;
 };
 
-/** Characters of a state's output that are shown and kept; then only its last line is shown. */
+/**
+ * Characters of a state's output that are shown and kept; of the rest only the last line is shown.
+ */
 export const mostOfState = 65_536;
 
 /** Characters of that last line. */
@@ -153,32 +160,35 @@ export type LogLine = {
 
 /** Requests from the host to control: methods and their parameters. */
 export type ControlMethods = {
-  /** Shall this state run? Its prediction is that of test mode. Answered by true or false. */
+  /**
+   * Whether to run this state. Its prediction is that of test mode. The response is true or false.
+   */
   'state.decide': Prediction;
   /**
-   * A `salt://` file. Answered by `FileAnswer`, with content unless the hash is `have`, or
-   * nothing but the answer is wanted (`peek`).
+   * A `salt://` file. The response is a `FileAnswer`, with content unless the hash equals `have` or
+   * only the answer is requested (`peek`).
    */
   'file.get': { path: string; saltenv: string; have?: string; peek?: boolean };
-  /** A `salt://` folder: its files, relative, sorted; with `hashes` each as a `ListedFile`. */
+  /** A `salt://` folder: its files, relative and sorted; with `hashes` each as a `ListedFile`. */
   'file.list': { path: string; saltenv: string; hashes?: boolean };
   /**
-   * A template of the job, by the hash of its `renderIdentity`: control has its engine, source and
-   * variables. `text` is `contents`, or what only the host can read; `accumulator` is what
-   * `file.accumulated` collected. Fails with `template-unknown` when the job has no such template.
+   * A template of the job, by the hash of its `renderIdentity`: the control node has its engine,
+   * source and variables. `text` is `contents`, or a text that only the host can read;
+   * `accumulator` is the data of `file.accumulated`. Fails with `template-unknown` if the job has
+   * no such template.
    */
   'file.render': {
     key: string;
     text?: string;
     accumulator?: PlainDict;
-    /** The sha256 of what the host has: the text is sent only when it differs. */
+    /** The sha256 of the host's current text: the text is sent only if it differs. */
     have?: string;
-    /** Asked before its state runs: a template that asks the host fails then. */
+    /** Requested before its state runs: a template that calls the host fails then. */
     ahead?: boolean;
   };
   /**
-   * A template whose arguments a module of the user or a slot computed on the host. It is
-   * rendered as the host's own text: with nothing that the host could not ask for.
+   * A template whose arguments were computed on the host, by a user's module or a slot. It is
+   * rendered as a host-supplied text, with access to nothing that the host could not request.
    */
   'file.renderComputed': {
     source: string;
@@ -189,19 +199,22 @@ export type ControlMethods = {
     text?: string;
     have?: string;
   };
-  /** A piece of a file that the host sends (`cp.push`): its parts below the host's folder, bytes as base64. */
+  /**
+   * A piece of a file that the host sends (`cp.push`): path segments below the host's folder, bytes
+   * as base64.
+   */
   'file.push': { path: readonly string[]; offset: number; size: number; data: string };
-  /** The host's grains changed while a run goes on. */
+  /** The host's grains changed during a run. */
   'control.grains': { grains: PlainDict };
-  /** A function that lives on the control node (`pillar.get`, `config.get`, `cp.list_master` …). */
+  /** A function of the control node (`pillar.get`, `config.get`, `cp.list_master` …). */
   'control.call': { fun: string; args: readonly Plain[]; kwargs: PlainDict };
-  /** The steps of an orchestration, which the control node's own runtime asks for. */
+  /** The steps of an orchestration; only the control node's own runtime may request them. */
   'orchestrate.run': OrchestrationStep;
   'orchestrate.wait': EventWait;
   'orchestrate.nested': NestedOrchestration;
 };
 
-/** A file of a folder; a large one is hashed only when it is asked for. */
+/** A file of a folder; a large one is hashed only on request. */
 export type ListedFile = readonly [name: string, size: number, mode: number, sha256: string | null];
 
 export type FileAnswer = {
@@ -209,6 +222,6 @@ export type FileAnswer = {
   readonly sha256?: string;
   readonly size?: number;
   readonly mode?: number;
-  /** True when the content was not sent: the host has it, or did not want it. */
+  /** True if the content was not sent, because the host has it or did not request it. */
   readonly same?: boolean;
 };

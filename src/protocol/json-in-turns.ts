@@ -9,9 +9,9 @@ export type JsonLimits = {
 
 /** Bytes that are parsed in one piece. */
 const pieceSize = 256 * 1024;
-/** A string longer than that is a piece of its own, and parsed in several. */
+/** Longer strings are parsed separately, in several pieces. */
 const longString = 512 * 1024;
-/** Milliseconds after which other work gets its turn. */
+/** Milliseconds after which other work may continue. */
 const turn = 15;
 
 /** Yields to other work when the time slice is used up. */
@@ -26,12 +26,12 @@ class Turns {
 }
 
 /**
- * Parses long JSON as `JSON.parse` does, which needs the whole event loop until it is done: cuts it
- * at commas into pieces, each for `JSON.parse`, and lets other work go on between them.
+ * Parses long JSON with the same result as `JSON.parse`, which would block the event loop. Cuts the
+ * text at commas into pieces, parses each with `JSON.parse`, and yields between them.
  *
  * @param bytes UTF-8
- * @param reader `JSON.parse`, or what reads JSON with marks
- * @param limits none for data from the own side
+ * @param reader `JSON.parse`, or a parser of JSON with marks
+ * @param limits none for trusted data
  * @returns the value
  * @throws SyntaxError for invalid JSON; {@link TooMuch} for more than the limits allow
  */
@@ -75,7 +75,7 @@ export const parseInTurns = async (
   return pieces.end(bytes.length);
 };
 
-/** Parses a long string by parts, none of which begins or ends within a character or an escape. */
+/** Parses a long string in parts, none of which cuts a character or an escape. */
 const parseString = async (
   bytes: Buffer,
   start: number,
@@ -103,8 +103,8 @@ const endOfPart = (bytes: Buffer, from: number, end: number): number => {
 };
 
 /**
- * Whether short JSON keeps within a depth. What is nested deeper than anybody writes exhausts the
- * stack of whoever walks it.
+ * Checks the depth of short JSON. Extremely deep nesting would exhaust the stack of code that walks
+ * through the value.
  *
  * @throws TooMuch
  */
@@ -116,7 +116,7 @@ export const checkDepth = (payload: Uint8Array, limits: JsonLimits): void => {
     const byte = bytes[at];
     if (byte === quote) {
       const end = bytes.indexOf(quote, at + 1);
-      // An escape is rare: only then the string is looked at closely.
+      // Escapes are rare, so only a quote after a backslash is examined closely.
       at = end !== -1 && bytes[end - 1] !== backslash ? end : endOfString(bytes, at);
     } else if (byte === colon) count.key();
     else if (byte === openList || byte === openDict) count.open();
@@ -125,14 +125,14 @@ export const checkDepth = (payload: Uint8Array, limits: JsonLimits): void => {
 };
 
 /**
- * Whether a payload cannot exceed the limits, without telling its strings from the rest: it has
- * fewer values and keys than bytes, and is nested no deeper than it has opening brackets.
+ * Whether a payload certainly keeps the limits, without parsing strings: it has fewer values and
+ * keys than bytes, and is nested no deeper than its number of opening brackets.
  */
 const isWithin = (payload: Uint8Array, { values, keys, depth }: JsonLimits): boolean => {
   if (payload.length > values || payload.length > keys) return false;
   let left = depth;
   for (let at = 0; at < payload.length; at += 1) {
-    // Both brackets differ from each other in this bit only.
+    // The two kinds of brackets differ in this bit only.
     if (((payload[at] ?? 0) | 0x20) !== openDict) continue;
     if (left === 0) return false;
     left -= 1;
@@ -140,13 +140,13 @@ const isWithin = (payload: Uint8Array, { values, keys, depth }: JsonLimits): boo
   return true;
 };
 
-/** More values, or nested deeper, than a stranger may send. */
+/** The data exceed the limits for untrusted JSON. */
 export class TooMuch extends Error {}
 
 class Count {
   readonly #limits: JsonLimits | undefined;
   #values = 0;
-  /** Keys of the dicts that are open; a list has none. */
+  /** Keys of the open dicts; a list has none. */
   readonly #keys: number[] = [];
 
   constructor(limits: JsonLimits | undefined) {
@@ -159,7 +159,7 @@ class Count {
       throw new TooMuch(`more than ${this.#limits.values} values in one message`);
   }
 
-  /** Walking through a dict of very many keys takes long at once. */
+  /** Counts keys: walking through a dict with very many keys would block for long. */
   key(): void {
     this.value();
     const keys = (this.#keys.pop() ?? 0) + 1;
@@ -186,7 +186,7 @@ const [openList, closeList, openDict, closeDict] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Where the string that begins at `start` has its closing quote. */
+/** Finds the closing quote of the string that begins at `start`. */
 const endOfString = (bytes: Buffer, start: number): number => {
   for (let at = bytes.indexOf(quote, start + 1); at !== -1; at = bytes.indexOf(quote, at + 1)) {
     let before = at - 1;

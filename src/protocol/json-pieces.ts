@@ -1,36 +1,38 @@
 import { type Plain, type PlainDict, setOwn } from './plain.ts';
 import { isWholeFloat, markWholeFloat } from './whole-floats.ts';
 
-/** Reads JSON text whole, and completes a list or dict that was put together of several texts. */
+/** Reads complete JSON text, and completes a list or dict that was assembled from several texts. */
 export type JsonTextReader = {
   readonly parse: (text: string) => unknown;
   readonly complete: (holder: object, key: string) => void;
 };
 
-/** A list or dict whose end is not read yet. */
+/** A list or dict whose end has not been read. */
 type Open = {
   readonly isList: boolean;
-  /** Where its bracket is. */
+  /** Offset of its bracket. */
   readonly start: number;
-  /** What is parsed of it; undefined while all of its text is a part of a piece. */
+  /** The part parsed so far; undefined while all of its text belongs to one piece. */
   value?: Plain[] | PlainDict;
-  /** Where the text begins that is not parsed yet. */
+  /** Offset of the text that is not parsed yet. */
   from: number;
-  /** Where the member begins that is read now. */
+  /** Offset of the current member. */
   member: number;
-  /** Where the last colon is. */
+  /** Offset of the last colon. */
   colon: number;
-  /** The member is parsed: nothing but a comma or the end may follow. */
+  /** The member is parsed: only a comma or the end may follow. */
   isParsed: boolean;
 };
 
-/** The open lists and dicts of a JSON text while it is read piece by piece. Each byte is parsed once. */
+/**
+ * The open lists and dicts of a JSON text that is read piece by piece. Each byte is parsed once.
+ */
 export class JsonPieces {
   readonly #bytes: Buffer;
   readonly #reader: JsonTextReader;
-  /** The text is the one member of a list around it. */
+  /** The text is the only member of an enclosing list. */
   readonly #stack: Open[] = [{ ...newOpen(true, -1), value: [] }];
-  /** Where the text begins that no piece holds yet. */
+  /** Offset of the text that is not in a piece yet. */
   #from = 0;
 
   constructor(bytes: Buffer, reader: JsonTextReader) {
@@ -38,12 +40,12 @@ export class JsonPieces {
     this.#reader = reader;
   }
 
-  /** Bytes before `at` that are not parsed yet. */
+  /** Returns how many bytes before `at` are not parsed yet. */
   waiting(at: number): number {
     return at - this.#from;
   }
 
-  /** Is a string that begins here the key of a dict? */
+  /** Whether a string that begins here is the key of a dict. */
   isKey(): boolean {
     const { isList, colon, member } = this.#top;
     return !isList && colon < member;
@@ -67,7 +69,7 @@ export class JsonPieces {
     top.member = at + 1;
   }
 
-  /** Parses the complete members of all that is open. */
+  /** Parses the complete members of all open lists and dicts. */
   build(): void {
     for (const open of this.#stack) {
       open.value ??= open.isList ? [] : {};
@@ -79,7 +81,7 @@ export class JsonPieces {
     }
   }
 
-  /** The innermost one's member, whose text is from `start` to `end`, has this value. */
+  /** Sets the value of the innermost current member, whose text is from `start` to `end`. */
   attach(value: Plain, start: number, end: number): void {
     const top = this.#top;
     const { value: into, isList, member, colon } = top;
@@ -121,7 +123,7 @@ export class JsonPieces {
     else if (!isEmpty) this.#add(open, at);
   }
 
-  /** Parses the members up to `to`, where a comma or the end is. */
+  /** Parses the members up to `to`, the offset of a comma or of the end. */
   #add({ value, isList, from }: Open, to: number): void {
     if (this.#isBlank(from, to)) throw malformed();
     const part = this.#parse(from, to, isList);

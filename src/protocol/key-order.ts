@@ -1,27 +1,26 @@
 import { type Plain, type PlainDict, setOwn } from './plain.ts';
 
 /**
- * Dicts whose keys stand in another order than JavaScript gives them: an object puts keys that
- * look like an index (`10`, `9`) first and sorts them, Salt's dicts keep what was written. Such
- * a dict is an object that lists its keys in the order they came; every other one is a plain
- * object and costs nothing.
+ * Dicts whose key order differs from JavaScript's: an object puts keys that look like an index
+ * (`10`, `9`) first and sorts them, Salt's dicts keep the written order. Such a dict is an object
+ * that lists its keys in the written order; every other dict is a plain object and costs nothing.
  */
 const ordered = new WeakSet<object>();
 let any = false;
 
-/** Whether there was ever one. */
+/** Whether such a dict was ever made. */
 export const hasOrderedDicts = (): boolean => any;
 
 export const isOrderedDict = (value: object): value is PlainDict => ordered.has(value);
 
-/** A dict with these keys, in this order. */
+/** Makes a dict with these keys, in this order. */
 export const dictOf = (entries: readonly (readonly [string, Plain])[]): PlainDict => {
   const target: PlainDict = {};
   for (const [key, value] of entries) setOwn(target, key, value);
   return isInOrder(entries) ? target : withOrder(target, entries);
 };
 
-/** Does an object with these keys list them as they stand? */
+/** Whether an object with these keys lists them in this order. */
 const isInOrder = (entries: readonly (readonly [string, unknown])[]): boolean => {
   let last = -1;
   let named = false;
@@ -34,13 +33,13 @@ const isInOrder = (entries: readonly (readonly [string, unknown])[]): boolean =>
   return true;
 };
 
-/** The number of a key that JavaScript takes for an index. */
+/** Returns the number of a key that JavaScript treats as an index. */
 const indexOf = (key: string): number | undefined => {
   if (!startsWithDigit(key)) return undefined;
   return /^(?:0|[1-9]\d{0,9})$/.test(key) && Number(key) < 2 ** 32 - 1 ? Number(key) : undefined;
 };
 
-/** Only such keys may come in another order than they were put in. */
+/** Only such keys can be listed in another order than that of their insertion. */
 export const startsWithDigit = (key: string): boolean => {
   const first = key.charCodeAt(0);
   return first >= 48 && first <= 57;

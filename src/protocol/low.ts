@@ -1,7 +1,7 @@
 import type { Plain } from './plain.ts';
 
 /**
- * A low chunk as the host gets it: state module, function, name and arguments, flat, with
+ * A low chunk as the host receives it: state module, function, name and arguments, flat, with
  * Salt's own keys (`__id__`, `__sls__`, `__env__`, `order`, requisites resolved to lists).
  */
 export type LowChunk = {
@@ -23,7 +23,7 @@ export const lowTag = (low: {
   fun: unknown;
 }): string => `${low.state}_|-${low.__id__}_|-${nameText(low.name)}_|-${low.fun}`;
 
-/** As Python writes what YAML gives for a name. */
+/** Returns the name as Python formats the YAML value. */
 const nameText = (name: unknown): string => {
   if (name === null) return 'None';
   if (typeof name === 'boolean') return name ? 'True' : 'False';

@@ -1,22 +1,24 @@
 import type { FunctionSignature, ModuleKind } from './meta.ts';
 
 /**
- * One module inside the artifact. What is long stands in functions, which V8 compiles when they
- * are called, so that a module nobody uses costs nothing at start.
+ * One module inside the artifact. Long data are inside functions, which V8 compiles on their first
+ * call, so that unused modules cost nothing at start.
  */
 export type ManifestModule = {
   readonly kind: ModuleKind;
-  /** Name by its file: `aptpkg`, `my_cloud.my_resource`. */
+  /** Name of its file: `aptpkg`, `my_cloud.my_resource`. */
   readonly name: string;
-  /** Names it may take (`__virtualname__`, strings that `__virtual__` returns); absent: its own only. */
+  /**
+   * Names that it may take (`__virtualname__`, strings that `__virtual__` returns); absent: only
+   * its own.
+   */
   readonly virtual?: readonly string[];
-  /** `__virtual__` computes the name: the module must be asked. */
+  /** `__virtual__` computes the name, so the module must be evaluated. */
   readonly anyName?: true;
   readonly builtin?: true;
-  /** Where its source is, from the folder of modules it lies in, for messages. */
+  /** Path of its source below its folder of modules, for messages. */
   readonly path: string;
-  /** Evaluates the module. Absent when `broken`. */
-  /** Evaluates the module. One with a top-level `await` returns a promise. */
+  /** Evaluates the module. One with a top-level `await` returns a promise. Absent if `broken`. */
   readonly load?: () =>
     | Readonly<Record<string, unknown>>
     | Promise<Readonly<Record<string, unknown>>>;
@@ -27,14 +29,14 @@ export type ManifestModule = {
   readonly contracts?: readonly string[];
   /** Why it was left out. */
   readonly broken?: string;
-  /** A state module that the `auto_state` contract makes out of this execution module. */
+  /** A state module that the `auto_state` contract derives from this execution module. */
   readonly auto?: true;
 };
 
-/** Everything that the artifact's entry passes to the runtime. */
+/** The data that the artifact's entry passes to the runtime. */
 export type Manifest = {
   readonly modules: readonly ManifestModule[];
-  /** Functions that live on the control node, separated by spaces. */
+  /** Functions of the control node, separated by spaces. */
   readonly control: string;
   /** JSON of `Record<function, Signature>` for those of them that have one. */
   readonly controlSignatures?: string;

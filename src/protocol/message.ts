@@ -1,7 +1,7 @@
 import { TsaltError } from './error.ts';
 import type { StackPosition } from './stack.ts';
 
-/** Messages on the wire, apart from the bytes of contents. */
+/** Messages on the wire, except the bytes of transfers. */
 export type Message =
   | { t: 'req'; id: number; method: string; params: unknown }
   | { t: 'res'; id: number; value?: unknown; content?: boolean; error?: WireError }
@@ -29,18 +29,21 @@ export const readMessage = (said: unknown): Message => {
   return said as Message;
 };
 
-/** Request ids are also in data frames, where they have four bytes. */
+/** Request ids also occur in data frames, where they have four bytes. */
 const isRequestId = (id: unknown): boolean =>
   Number.isInteger(id) && (id as number) > 0 && (id as number) < 2 ** 32;
 
-/** Never by `String()`: an object of the other side may have a `toString` that is not a function. */
+/**
+ * Converts a value to text without `String()`: an untrusted object may have a `toString` that is
+ * not a function.
+ */
 export const safeText = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 
-/** Shortens a value of the other side for a message. */
+/** Shortens an untrusted value for a message. */
 export const shown = (value: unknown): string => safeText(value).slice(0, 60);
 
-/** The other side broke the protocol. */
+/** Returns the error of a protocol violation by the other side. */
 export const broken = (what: string): TsaltError =>
   new TsaltError('wire-protocol', `The other side broke the protocol: it sent ${what}.`, {
     kind: 'host',

@@ -35,8 +35,8 @@ export type FunctionSignature = {
 };
 
 /**
- * `@unknown` of a state function's comment: `ignored` leaves arguments that the function does not
- * have out, with a warning; `variables` makes them variables of its template, where it has one.
+ * `@unknown` of a state function's comment: `ignored` leaves out arguments that the function does
+ * not have, with a warning; `variables` passes them to its template, if it has one.
  */
 export type UnknownArguments = 'ignored' | 'variables';
 
@@ -49,22 +49,22 @@ export type FunctionMeta = {
   readonly doc?: string;
   readonly returns?: string;
   readonly examples?: readonly string[];
-  /** How a state treats unknown arguments, where it does not refuse them. */
+  /** How a state treats unknown arguments, if it does not refuse them. */
   readonly unknown?: UnknownArguments;
   readonly line: number;
 };
 
 export type ModuleMeta = {
   readonly kind: ModuleKind;
-  /** File name without extension: the name when `__virtualname__` says nothing else. */
+  /** File name without extension: the module's name unless `__virtualname__` sets another. */
   readonly file: string;
   readonly path: string;
   readonly virtualname?: string;
   /** Names that `__virtual__` may return, if the source shows them. */
   readonly virtual?: readonly string[];
-  /** `__virtual__` computes its name, which is only known on a host. */
+  /** `__virtual__` computes its name, which is known only on a host. */
   readonly anyName?: true;
-  /** It may have functions that only show when it runs: whether one exists is asked on the host. */
+  /** Some functions may only exist at run time: the host is asked whether one exists. */
   readonly dynamic?: true;
   readonly builtin: boolean;
   readonly saltenv?: string;
@@ -77,13 +77,16 @@ export type ModuleMeta = {
   /** `__contracts__`, when the module has it. */
   readonly contracts?: readonly string[];
   readonly outputters?: Readonly<Record<string, string>>;
-  /** A state module that the `auto_state` contract makes out of an execution module. */
+  /** A state module that the `auto_state` contract derives from an execution module. */
   readonly auto?: boolean;
-  /** Set when the module could not be parsed or bundled: it is left out for this reason. */
+  /** Why the module was left out: it could not be parsed or bundled. */
   readonly broken?: string;
-  /** The module imports `__pillar__`: its runs get the whole pillar. */
+  /** The module imports `__pillar__`: its runs receive the whole pillar. */
   readonly usesPillar?: boolean;
-  /** The whole texts `salt://…` in the source of a module of the user: its runs may fetch them. */
+  /**
+   * The complete `salt://…` strings in the source of a user's module: its runs may fetch these
+   * files.
+   */
   readonly sources?: readonly string[];
 };
 

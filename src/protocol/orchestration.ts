@@ -7,7 +7,7 @@ export type OrchestrationStep = {
   readonly id: string;
   /** The target: an expression, or a list of ids. */
   readonly tgt: string | readonly string[];
-  /** The target's type in Salt's words: `glob`, `list`, `compound` … */
+  /** The target's type as in Salt: `glob`, `list`, `compound` … */
   readonly tgt_type: string;
   readonly fun: string;
   readonly arg: readonly Plain[];
@@ -18,7 +18,7 @@ export type OrchestrationStep = {
   readonly subset?: number;
   /** Begin no further host after the first that failed. */
   readonly failhard?: boolean;
-  /** Seconds that one host may take. */
+  /** Time limit for one host, in seconds. */
   readonly timeout?: number;
 };
 
@@ -27,7 +27,7 @@ export type StepReturn = {
   /** The function's return; states by their tags. */
   readonly ret: Plain;
   readonly retcode: number;
-  /** The reason why the host returned nothing: it could not be reached, was not started … */
+  /** The reason why the host returned nothing: it was unreachable, not started … */
   readonly failed?: string;
 };
 
@@ -36,9 +36,9 @@ export type StepReturns = { readonly [host: string]: StepReturn };
 
 /** Waits for events that hosts of the orchestration send. */
 export type EventWait = {
-  /** A glob that the tag of the event matches. */
+  /** A glob for the tag of the event. */
   readonly tag: string;
-  /** The values that are waited for, and the key of the event's data where each is. */
+  /** The values to wait for; `event_id` is their key in the event's data. */
   readonly ids: readonly Plain[];
   readonly event_id: string;
   /** Seconds. */
@@ -47,11 +47,11 @@ export type EventWait = {
 
 /** The result of a wait. */
 export type EventsSeen = {
-  /** The values that came, in their order. */
+  /** The values that arrived, in order. */
   readonly seen: readonly Plain[];
   /** Seconds that the wait took. */
   readonly took: number;
-  /** Not all came in time. */
+  /** Whether some did not arrive in time. */
   readonly isLate: boolean;
 };
 

@@ -8,7 +8,7 @@ import { positionsOf, readPositions, type StackPosition } from './stack.ts';
 /** A stream of bytes that a request may return in addition to its JSON response. */
 export type TransferContent = AsyncIterable<Uint8Array> | Uint8Array;
 
-/** A handler's answer with bytes: `value` crosses as JSON, then `content` as raw frames. */
+/** A handler's response with bytes: `value` is sent as JSON, then `content` as raw frames. */
 export class WithContent {
   readonly value: unknown;
   readonly content: TransferContent;
@@ -21,13 +21,13 @@ export class WithContent {
 export type Handler = (params: never, peer: Peer) => unknown;
 
 export type PeerOptions = {
-  /** Puts bytes on the wire; resolves when the wire wants more (backpressure). */
+  /** Writes bytes to the wire; resolves when the wire accepts more (backpressure). */
   readonly write: (bytes: Uint8Array) => Promise<void> | undefined;
-  /** Requests this side answers, by method. Any other method is refused. */
+  /** Handlers for requests, by method. Any other method is refused. */
   readonly handlers: Readonly<Record<string, Handler>>;
-  /** One-way messages this side takes, by name. Any other name breaks the wire. */
+  /** Handlers for one-way messages, by name. Any other name breaks the wire. */
   readonly events: Readonly<Record<string, (payload: never) => void>>;
-  /** Says more of a request's failure, by where in the artifact it was thrown. */
+  /** Adds to an error of a request the position in the artifact at which it was thrown. */
   readonly explain?:
     | ((error: TsaltError, stack: readonly StackPosition[]) => TsaltError)
     | undefined;
@@ -40,10 +40,13 @@ export type PeerLimits = {
   readonly json: JsonLimits;
   /** Storage for long messages; without it they are kept in memory until they are complete. */
   readonly long?: LongMessages;
-  /** Requests that are not answered yet, and the bytes in them. */
+  /** Requests without a response, and their bytes. */
   readonly requests: number;
   readonly requestBytes: number;
-  /** Hears of each event and request what it is and how long; says whether it is to be taken, or throws. */
+  /**
+   * Called with the name and size of each event and request; returns whether to accept it, or
+   * throws.
+   */
   readonly admits: (name: string, bytes: number) => boolean;
 };
 
@@ -56,33 +59,33 @@ type Pending = {
   readonly sink: ContentSink | undefined;
   readonly mostBytes: number | undefined;
   answer?: { value: unknown };
-  /** Why the sink takes no more: what is still on its way is dropped. */
+  /** Why the sink failed: the remaining bytes are dropped. */
   failure?: { cause: unknown };
 };
 
 const chunkSize = 128 * 1024;
-/** Milliseconds after which other work gets its turn, however much one side has sent. */
+/** Milliseconds after which other work may continue, however much one side has sent. */
 const turn = 25;
 
 /**
- * One end of the framed two-way wire: numbered requests, answers with optional byte content,
- * and one-way events. Both ends run the same class. A frame that is malformed, of unknown
- * type, or answers nothing ends the peer with `wire-*`; every open request then rejects.
+ * One end of the framed two-way wire: numbered requests, responses with optional bytes, and one-way
+ * events. Both ends run the same class. A frame that is malformed, of unknown type, or answers no
+ * request ends the peer with `wire-*`; every open request then rejects.
  */
 export class Peer {
   readonly #options: PeerOptions;
   readonly #inbox: Inbox;
   readonly #pending = new Map<number, Pending>();
   #next = 1;
-  /** The other side's requests that are not answered yet: how many bytes each has. */
+  /** The other side's open requests, with the bytes of each. */
   readonly #answering = new Map<number, number>();
   #answeringBytes = 0;
-  /** The other side's requests whose content is on its way, until it is sent or stopped. */
+  /** The other side's requests whose content is being sent. */
   readonly #streaming = new Set<number>();
   #closed: unknown;
-  /** The received message that is still being parsed. */
+  /** The parsing of the current received message. */
   #working: Promise<void> | undefined;
-  /** Resolves when the wire takes more. */
+  /** Resolves when the wire accepts more. */
   #blocked: Promise<void> | undefined;
 
   constructor(options: PeerOptions) {
@@ -95,8 +98,8 @@ export class Peer {
   }
 
   /**
-   * Sends a request; resolves with its JSON value. Bytes that come with it go to `sink`. An answer of
-   * more than `mostBytes` fails the request.
+   * Sends a request; resolves with its JSON value. Bytes of the response go to `sink`. A response
+   * of more than `mostBytes` fails the request.
    */
   request<T>(method: string, params: unknown, sink?: ContentSink, mostBytes?: number): Promise<T> {
     if (this.#closed) return Promise.reject(this.#closed);
@@ -121,17 +124,17 @@ export class Peer {
     return answer;
   }
 
-  /** Sends a one-way message. Throws `wire-length` when it is longer than a frame may be. */
+  /** Sends a one-way message. Throws `wire-length` if it is longer than a frame may be. */
   event(name: string, payload: unknown): Promise<void> | undefined {
     return this.#closed ? undefined : this.#send({ t: 'evt', name, payload });
   }
 
   /**
-   * Takes bytes from the wire. Throws, or rejects, with what ended the wire; the caller then closes the
-   * channel.
+   * Processes bytes from the wire. Throws or rejects with the error that ended the wire; the caller
+   * then closes the channel.
    *
-   * @returns where there is more to do than one turn allows: resolves when all is done, and no bytes
-   *   should be brought before
+   * @returns undefined, or a promise if the work does not fit into one time slice: until it
+   *   resolves, no more bytes should be passed
    */
   receive(chunk: Uint8Array): Promise<void> | undefined {
     if (this.#closed) return undefined;
@@ -149,7 +152,7 @@ export class Peer {
     return this.#working;
   }
 
-  /** Ends the peer: open and later requests reject with `reason`. */
+  /** Closes the peer: open and later requests reject with `reason`. */
   close(reason: unknown): void {
     if (this.#closed !== undefined) return;
     this.#closed =
@@ -159,7 +162,7 @@ export class Peer {
     this.#inbox.close();
   }
 
-  /** Works on what is there for a turn. @returns what is to be waited for, if not all was done */
+  /** Works for one time slice. @returns a promise if some work is left */
   #work(): Promise<Incoming | undefined> | undefined {
     const began = performance.now();
     for (let next = this.#inbox.next(); next; next = this.#inbox.next()) {
@@ -272,7 +275,7 @@ export class Peer {
     try {
       pending.sink(payload.subarray(4));
     } catch (cause) {
-      // A full disk is this request's trouble, not the wire's.
+      // A full disk is an error of this request, not of the wire.
       pending.failure = { cause };
       void this.#send({ t: 'stop', id });
     }
@@ -359,7 +362,7 @@ const stopped = (): TsaltError =>
 const toWire = (error: unknown): WireError => {
   const positions = positionsOf(error);
   const stack = positions === undefined ? {} : { stack: positions };
-  // It may quote what the other side sent, and must fit into a frame itself.
+  // It may quote the other side's data, and must fit into a frame itself.
   const message = messageOf(error).slice(0, longestMessage);
   if (error instanceof TsaltError) {
     const { code, kind, hint } = error;

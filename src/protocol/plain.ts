@@ -1,4 +1,4 @@
-/** JSON data: what crosses the wire and what modules on the host work with. */
+/** JSON data: the values on the wire, and those that modules on the host work with. */
 export type Plain = null | boolean | number | string | Plain[] | { [key: string]: Plain };
 
 export type PlainDict = { [key: string]: Plain };
@@ -9,7 +9,7 @@ export const isPlainDict = (value: unknown): value is PlainDict => {
   return prototype === Object.prototype || prototype === null;
 };
 
-/** Sets a key even when it is called `__proto__`: data never reaches a prototype. */
+/** Sets a key even if it is `__proto__`: data must not reach a prototype. */
 export const setOwn = <T>(target: Record<string, T>, key: string, value: T): void => {
   if (key === '__proto__')
     Object.defineProperty(target, key, {
@@ -21,13 +21,13 @@ export const setOwn = <T>(target: Record<string, T>, key: string, value: T): voi
   else target[key] = value;
 };
 
-/** Returns a value as text. `String` throws for a dict with a key `toString`. */
+/** Converts a value to text. `String` would throw for a dict with a key `toString`. */
 export const plainText = (value: Plain | undefined): string =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
 
 /**
- * Looks up a name that a user, a template or a host chose: `constructor` and other keys of
- * prototypes are not found.
+ * Looks up a name that a user, a template or a host chose: does not find `constructor` and other
+ * keys of prototypes.
  */
 export const getOwn = <T>(
   table: Readonly<Record<string, T>>,

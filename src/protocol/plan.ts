@@ -12,7 +12,10 @@ export type PlannedRange = {
   readonly isGuessed?: boolean | undefined;
 };
 
-/** A string of the chunks, and what the host chose of it: it stays untrusted when it is applied. */
+/**
+ * A string of the chunks with the parts that the host chose: it stays untrusted when the plan is
+ * applied.
+ */
 export type PlannedTaint = {
   readonly text: string;
   readonly ranges: readonly PlannedRange[];
@@ -36,11 +39,11 @@ export type PlannedRun = {
 export type PlannedJob = PlannedRun & {
   /** SHA-256 of the artifact. */
   readonly artifact: string;
-  /** The files that the chunks name. */
+  /** The files named by the chunks. */
   readonly files: FileHashes;
-  /** The folders that the chunks name: files may be added to them. */
+  /** The folders named by the chunks: files added to them are noticed. */
   readonly folders: { readonly [saltenv: string]: readonly string[] };
-  /** Where the chunks have secrets, for messages. */
+  /** Where the chunks contain secrets, for messages. */
   readonly secrets: readonly string[];
 };
 
@@ -51,7 +54,7 @@ export type Prediction = Pick<StateResult, 'name' | 'changes' | 'result' | 'comm
   readonly sls: string | null;
 };
 
-/** Returns what of a result in test mode makes a prediction: times are left out, and secrets. */
+/** Extracts the prediction from a result in test mode, without times and secrets. */
 export const predictionOf = (
   tag: string,
   { name, changes, result, comment, __id__, __sls__, no_log }: StateResult,
@@ -98,7 +101,7 @@ export type StepTargets = {
   readonly why?: string;
 };
 
-/** The option of a run in test mode whose predictions belong to a plan: states predict everything. */
+/** The option of a run in test mode that makes a plan: all states predict their changes. */
 export const planOption = '__plan__';
 
 /** Whether a state is a step of an orchestration, by its tag. */

@@ -4,8 +4,8 @@ import { isPlainDict, type Plain, type PlainDict, plainText } from './plain.ts';
 import { mergeWholeFloats } from './whole-floats.ts';
 
 /**
- * Data that control fetched before the run, so that a run without changes needs no requests. It
- * reaches the modules as `__context__['__prefetch__']`; everything in it is optional.
+ * Data that the control node prepared before the run, so that a run without changes needs no
+ * requests. Modules read it as `__context__['__prefetch__']`; everything in it is optional.
  */
 export type Prefetch = {
   /** By `fileKey`. */
@@ -14,7 +14,7 @@ export type Prefetch = {
   readonly rendered?: { readonly [key: string]: RenderedFile };
 };
 
-/** A template's result: the text when control chose to send it, else only its hash and size. */
+/** A rendered template: the text if the control node sends it, or else only its hash and size. */
 export type RenderedFile = {
   readonly sha256: string;
   readonly size: number;
@@ -23,19 +23,22 @@ export type RenderedFile = {
 
 export type PrefetchedRender = ControlMethods['file.renderComputed'];
 
-/** The key of a file: `salt://a?saltenv=dev` and `a` in saltenv dev are the same. */
+/** Returns the key of a file: `salt://a?saltenv=dev` and `a` in saltenv dev are the same. */
 export const prefetchedFileKey = (path: string, saltenv: string): string => {
   const [bare = '', query] = path.replace(/^salt:\/\/\|?/, '').split('?saltenv=');
   return `${query || saltenv}|${bare}`;
 };
 
-/** The key of a template's result: the request as JSON with sorted keys, without `have`. */
+/** Returns the key of a rendered template: the request as JSON with sorted keys, without `have`. */
 export const prefetchKey = (request: PrefetchedRender): string => {
   const { have: _, ...rest } = request;
   return sortedJson(rest);
 };
 
-/** The request that `file.managed` makes for a template; control makes the same one from the chunk. */
+/**
+ * Makes the request of `file.managed` for a template; the control node makes the same one from the
+ * chunk.
+ */
 export const renderRequest = (
   { name, source, template, context, defaults, user, group, mode, attrs, text }: TemplateArguments,
   saltenv: string,
@@ -53,7 +56,7 @@ export const renderRequest = (
   };
 };
 
-/** Arguments of a file state that a template can see; modes as `normalizeMode` writes them. */
+/** Arguments of a file state that a template can read; modes as `normalizeMode` formats them. */
 export type TemplateArguments = {
   readonly name: string;
   readonly source?: string | undefined;
@@ -67,7 +70,7 @@ export type TemplateArguments = {
   readonly text?: string | undefined;
 };
 
-/** The arguments of a chunk of `file.managed` that its template can see. */
+/** Returns the arguments of a `file.managed` chunk that its template can read. */
 export const templateArguments = (chunk: LowChunk, source: string): TemplateArguments =>
   ({
     ...chunk,

@@ -4,17 +4,17 @@ import type { Plain, PlainDict } from './plain.ts';
 export type StateReturn = {
   name: string;
   changes: PlainDict;
-  /** true = as wanted, false = failed, null = test mode and something would change. */
+  /** true = as desired, false = failed, null = test mode and something would change. */
   result: boolean | null;
   comment: string | string[];
   warnings?: string[];
   sub_state_run?: PlainDict[];
-  /** The host is to be restarted first; then the function is called again. See `system.reboot`. */
+  /** Restart the host, then call the function again. See `system.reboot`. */
   restart?: PlainDict;
   [extra: string]: Plain | undefined;
 };
 
-/** A state return after the engine added what it knows. */
+/** A state return with the engine's additions. */
 export type StateResult = {
   name: Plain;
   changes: PlainDict;

@@ -1,6 +1,8 @@
 import { type PlainDict, setOwn } from './plain.ts';
 
-/** The beginning of an argument that a call replaces the moment before its state runs. */
+/**
+ * The prefix of an argument that is replaced by the result of a call just before its state runs.
+ */
 export const slotMark = '__slot__:';
 
 /** The call of a slot. */
@@ -13,8 +15,8 @@ export type SlotCall = {
 };
 
 /**
- * Takes `module.function(arg, 'quoted, arg', key=value)` apart. All values stay text, quotes
- * are removed, spaces outside of quotes do not count, as in Salt.
+ * Parses `module.function(arg, 'quoted, arg', key=value)`. As in Salt, all values stay strings,
+ * quotes are removed, and spaces outside of quotes are ignored.
  */
 export const parseSlotCall = (text: string): SlotCall | undefined => {
   const open = text.indexOf('(');

@@ -1,5 +1,5 @@
 /**
- * OpenSSH options that anybody may set in `ssh_options`: none of them runs a command or weakens the
+ * OpenSSH options that are allowed in `ssh_options`: none of them runs a command or weakens the
  * check of the host's key. The roster refuses others early, the transport refuses them again.
  */
 export const harmlessSshOptions: readonly string[] = [

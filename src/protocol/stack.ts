@@ -1,18 +1,18 @@
 import { TsaltError } from './error.ts';
 
-/** Where a frame of a stack is in the artifact's text: line and column, 1-based. */
+/** Position of a stack frame in the artifact's text: line and column, 1-based. */
 export type StackPosition = readonly [line: number, column: number];
 
 /** The text that the loader on the host puts before the artifact, on its first line. */
 export const artifactHead = '(function(require,process,TS){';
 
-/** An artifact's file is named by its hash, wherever it lies. */
+/** The name of an artifact's file is its hash, in any folder. */
 const frame = /[0-9a-f]{64}\.js:(\d+):(\d+)/;
 const mostPositions = 30;
 
 /**
- * The frames of an error that are in the artifact, innermost first. For a `TsaltError`, those
- * of its cause. Undefined when there is none.
+ * Returns the stack frames of an error that are in the artifact, innermost first. For a
+ * `TsaltError`, those of its cause. Undefined if there are none.
  */
 export const positionsOf = (error: unknown): StackPosition[] | undefined => {
   const thrown = error instanceof TsaltError ? error.cause : error;
@@ -26,7 +26,7 @@ export const positionsOf = (error: unknown): StackPosition[] | undefined => {
   return positions.length > 0 ? positions : undefined;
 };
 
-/** Reads host-supplied (untrusted) positions; anything else is left out. */
+/** Reads host-supplied (untrusted) positions; drops malformed ones. */
 export const readPositions = (said: unknown): StackPosition[] =>
   Array.isArray(said) ? said.slice(0, mostPositions).filter(isPosition) : [];
 

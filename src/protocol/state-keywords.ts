@@ -90,7 +90,7 @@ export const commonArguments = [
   'use_in',
 ] as const;
 
-/** Keywords that belong to the state system: a function gets one only when it names it itself. */
+/** Keywords of the state system: a function receives one only if it declares it. */
 export const internalKeywords: ReadonlySet<string> = new Set([
   ...requisiteKeywords,
   ...requisiteInKeywords,

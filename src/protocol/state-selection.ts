@@ -1,4 +1,4 @@
-/** A part of a run, in the words of the command line. */
+/** A part of a run, named as on the command line. */
 export type StateSelection = {
   /** IDs, names or SLS, as globs. */
   readonly only?: readonly string[];
@@ -9,6 +9,6 @@ export type StateSelection = {
   readonly from?: string;
   /** End with the last state that matches. */
   readonly until?: string;
-  /** Leave out what the selected states require. */
+  /** Leave out the states that the selected ones require. */
   readonly noDeps?: boolean;
 };

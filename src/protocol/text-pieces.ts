@@ -1,8 +1,8 @@
 const pieceSize = 256 * 1024;
 
 /**
- * Cuts a text where no character is cut in two. Each piece can be turned into bytes by itself: all
- * at once, a large text would need several times its size in memory.
+ * Cuts a text between characters. Each piece can be encoded separately: encoding a large text at
+ * once would need several times its size in memory.
  */
 export function* textPieces(text: string): Generator<string> {
   for (let from = 0; from < text.length; ) {
@@ -16,13 +16,13 @@ export function* textPieces(text: string): Generator<string> {
 
 let scratch: Buffer | undefined;
 
-/** Calls back with the UTF-8 of each piece of a text. The bytes are only valid during the call. */
+/** Calls back with the UTF-8 of each piece of a text. The bytes are valid only during the call. */
 export const bytePieces = (text: string, take: (bytes: Uint8Array) => void): void => {
   const buffer = scratchBuffer();
   for (const piece of textPieces(text)) take(buffer.subarray(0, buffer.write(piece)));
 };
 
-/** A buffer for a piece that is used at once: new ones would leave as much garbage as the text is long. */
+/** A reusable buffer for a piece: new buffers would leave as much garbage as the text is long. */
 export const scratchBuffer = (): Buffer => {
   scratch ??= Buffer.allocUnsafeSlow(pieceSize * 3);
   return scratch;

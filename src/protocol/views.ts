@@ -1,28 +1,28 @@
 /**
- * Views: objects such as `__grains__` that always show the values of the running context. They
- * are read when they are used, so whatever leaves a function is copied first.
+ * Views: objects such as `__grains__` that always show the values of the current context. They are
+ * read when used, so values that a function returns are copied first.
  */
 import { dictOf, isOrderedDict } from './key-order.ts';
 import { isPlainDict, type Plain, type PlainDict, setOwn } from './plain.ts';
 import { withWholeFloatsOf } from './whole-floats.ts';
 
-/** What each view shows at the moment. */
+/** The current value of each view. */
 const sources = new WeakMap<object, () => unknown>();
 
 const inspect = Symbol.for('nodejs.util.inspect.custom');
 
-/** Registers an object whose copies are the value that `pick` returns. */
+/** Registers an object as a view: copies of it are copies of the value that `pick` returns. */
 export const asView = <T extends object>(object: T, pick: () => unknown): T => {
   sources.set(object, pick);
   return object;
 };
 
 /**
- * An object that behaves as the one that `pick` returns when it is used.
+ * Makes an object that behaves like the current result of `pick`.
  * @param target `[]` for a list, so that `Array.isArray` holds
  */
 export const view = <T extends object>(pick: () => T, target: object = {}): T => {
-  // util.inspect passes by the traps of a proxy and looks at its target.
+  // util.inspect bypasses the traps of a proxy and reads its target.
   Object.defineProperty(target, inspect, { value: () => pick(), configurable: true });
   return new Proxy(target as T, {
     get: (_, key) => Reflect.get(pick(), key),
@@ -40,20 +40,20 @@ export const view = <T extends object>(pick: () => T, target: object = {}): T =>
   });
 };
 
-/** As `view`, for data: `copyViews` replaces it by a copy. */
+/** Makes a view of data: `copyViews` replaces it by a copy. */
 export const dataView = <T extends object>(pick: () => T, target?: object): T =>
   asView(view(pick, target), pick);
 
 /**
- * The value with a copy of what they show now in place of the views in it. A value without views
- * is returned as it is.
+ * Returns the value with its views replaced by copies of their current values. Returns a value
+ * without views unchanged.
  */
 export const copyViews = (value: unknown): unknown =>
   contains(value, isView) ? copyOf(value, dictOf) : value;
 
 const isView = (value: object): boolean => sources.has(value);
 
-/** Does a value hold an object of that kind in its lists, dicts, Maps and Sets? */
+/** Whether a value contains such an object in its lists, dicts, Maps and Sets. */
 const contains = (
   value: unknown,
   isSought: (value: object) => boolean,
@@ -74,7 +74,7 @@ const partsOf = (value: object): Iterable<unknown> => {
 
 type MakeDict = (entries: readonly (readonly [string, Plain])[]) => PlainDict;
 
-/** Copies lists, dicts, Maps, Sets and views; objects of other kinds stay the same. */
+/** Copies lists, dicts, Maps, Sets and views; other objects are kept. */
 const copyOf = (
   value: unknown,
   makeDict: MakeDict,
@@ -106,13 +106,13 @@ const copyOf = (
     return map;
   }
   if (!isPlainDict(source)) return source;
-  // Known from the start, for what refers to itself.
+  // Registered before its values are copied, for values that refer to it.
   const dict: PlainDict = keep(makeDict(Object.keys(source).map(key => [key, null])));
   for (const [key, item] of Object.entries(source)) setOwn(dict, key, copied(item) as Plain);
   return withWholeFloatsOf(source, dict);
 };
 
-/** Proxies cannot be cloned: what is cloned holds copies instead of them. */
+/** structuredClone cannot clone proxies, so it gets copies instead. */
 const clone = globalThis.structuredClone;
 const isProxy = (value: object): boolean => isView(value) || isOrderedDict(value);
 globalThis.structuredClone = (value, options) =>

@@ -2,15 +2,15 @@ import { type PlainDict, setOwn } from './plain.ts';
 
 /**
  * Floats without a fraction (`1.0`), which JavaScript does not distinguish from integers. The items
- * of a list or dict that are such floats are recorded beside it; without any, this costs nothing.
+ * of a list or dict that are such floats are recorded beside it; others cost nothing.
  */
 const kept = new WeakMap<object, Set<string>>();
 let any = false;
 
-/** Whether there was ever one. */
+/** Whether such a float was ever recorded. */
 export const hasWholeFloats = (): boolean => any;
 
-/** Remembers that the number at this key or index is a float. */
+/** Records that the number at this key or index is a float. */
 export const markWholeFloat = (container: object, key: string | number): void => {
   any = true;
   const keys = kept.get(container);
@@ -32,7 +32,7 @@ export const withWholeFloatsOf = <T extends object>(container: object, copy: T):
   return copy;
 };
 
-/** One dict of several: of a key in more than one the later counts. */
+/** Merges the records of several dicts: for a key in more than one, the later one counts. */
 export const mergeWholeFloats = (
   ...dicts: readonly (PlainDict | null | undefined)[]
 ): PlainDict => {
@@ -47,11 +47,11 @@ export const mergeWholeFloats = (
   return all;
 };
 
-/** Such a float as Python writes it: `1.0`, `1e+16`. */
+/** Formats such a float as Python does: `1.0`, `1e+16`. */
 export const wholeFloatText = (value: number): string =>
   Math.abs(value) < 1e16 ? value.toFixed(1) : String(value);
 
-/** The text of such a float, where there is one. */
+/** Returns the text of such a float, if it is one. */
 export const wholeFloatAt = (container: object, key: string | number): string | undefined =>
   isWholeFloat(container, key)
     ? wholeFloatText((container as Readonly<Record<string | number, number>>)[key] ?? 0)
