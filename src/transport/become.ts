@@ -5,39 +5,42 @@ import type { Host, Secret } from '../protocol/host.ts';
 import { mayWantPassword, needsTerminal } from './refusal-words.ts';
 import { quoteForAnyShell, shCommand } from './shell.ts';
 
-/** The programs that make a command another user's. */
+/** The programs that run a command as another user. */
 export type BecomeProgram = NonNullable<Host['become']>;
 
-/** How a command becomes another user's. */
+/** How to run a command as another user. */
 export type Become = {
   readonly wrap: (command: string) => string;
-  /** The command needs a terminal. */
+  /** Whether the command needs a terminal. */
   readonly pty: boolean;
   /**
-   * Random text that nothing else can print: sudo's whole prompt, or (`after`) what stands just
-   * before the program asks in its own words. Absent: no password is sent.
+   * Random text that nothing else can print: the whole prompt of sudo, or (`after`) a prefix before
+   * the program's own prompt. Absent: no password is sent.
    */
   readonly nonce?: string;
   readonly after?: boolean;
   readonly password?: Secret;
 };
 
-/** Which program the roster asks for, if any. */
+/** Returns the program that the roster configures, if any. */
 export const becomeProgram = (host: Host): BecomeProgram | undefined =>
   isRootAlready(host)
     ? undefined
     : (host.become ?? (host.sudo || host.sudo_user !== undefined ? 'sudo' : undefined));
 
-/** Commands on this machine run as the user of this process: root needs no sudo, which may be absent. */
+/**
+ * Whether no become program is needed: on this machine commands run as this user, and root needs no
+ * sudo.
+ */
 const isRootAlready = ({ transport, sudo_user = 'root' }: Host): boolean =>
   transport === 'local' && sudo_user === 'root' && process.getuid?.() === 0;
 
 export const becomesOther = (host: Host): boolean => becomeProgram(host) !== undefined;
 
 /**
- * Wraps by sudo, su or doas where the roster says so. With a password at hand the program may ask
- * for it; without one it must not, so that nothing hangs and the job may follow at once.
- * @throws {TsaltError} kind `auth`: su has no way to work without a password
+ * Wraps a command with sudo, su or doas as the roster says. With a password the program may ask for
+ * it. Without one it must not, so that nothing hangs and the job can follow at once.
+ * @throws {TsaltError} kind `auth`: su cannot work without a password
  */
 export const becomeOf = (host: Host, password: Secret | undefined): Become => {
   const program = becomeProgram(host);
@@ -53,7 +56,7 @@ export const becomeOf = (host: Host, password: Secret | undefined): Become => {
   }
 };
 
-/** The user to become, as a word of any shell. */
+/** Returns the user to become, as one argument for any shell. */
 const otherUser = ({ sudo_user = 'root' }: Host): string => {
   const user = quoteForAnyShell(sudo_user, 'sudo_user');
   if (sudo_user.startsWith('-'))
@@ -61,7 +64,7 @@ const otherUser = ({ sudo_user = 'root' }: Host): string => {
   return user;
 };
 
-/** Wraps a command for a person at a terminal, whom the program asks for the password itself. */
+/** Wraps a command for a user at a terminal, whom the program asks for the password itself. */
 export const becomeAtTerminal = (host: Host, command: string): string => {
   const user = otherUser(host);
   switch (becomeProgram(host)) {
@@ -94,7 +97,7 @@ const bySudo = (host: Host, user: string, password: Secret | undefined): Become 
   };
 };
 
-/** What runs `command`, a list of words for the login shell, in a POSIX shell that knows it as `$@`. */
+/** Wraps `command`, arguments for the login shell, in a POSIX shell whose `$@` they become. */
 const inShell = (script: string, args: readonly string[], command: string): string =>
   `${shCommand(script, args)} ${command}`;
 
@@ -111,7 +114,7 @@ const bySu = (host: Host, user: string, password: Secret | undefined): Become =>
   return { wrap: through(''), pty };
 };
 
-/** doas asks at the terminal only, and has no prompt of the caller's. */
+/** doas asks only at a terminal, and its prompt cannot be set. */
 const byDoas = (host: Host, user: string, password: Secret | undefined): Become => {
   const pty = host.tty === true;
   if (!password)
@@ -127,15 +130,15 @@ const byDoas = (host: Host, user: string, password: Secret | undefined): Become 
   };
 };
 
-/** The password that the program would take, as far as the roster knows it. */
+/** Returns the password that the program would accept, if the roster has it. */
 export const becomePassword = (host: Host): Secret | undefined => {
   const program = becomeProgram(host);
   if (program === undefined) return;
-  // su asks for the other user's password; the login's own is none of its business.
+  // su asks for the other user's password, so the login password must not be sent.
   return host.sudo_passwd ?? (program === 'su' ? undefined : host.passwd);
 };
 
-/** Watches for the prompt in what a command prints, and answers it once. */
+/** Finds the prompt in a command's output, and answers it once. */
 export class PasswordPrompt {
   readonly #become: Become;
   readonly #answer: (line: string) => void;
@@ -144,14 +147,14 @@ export class PasswordPrompt {
   #begun = false;
   #prompts = 0;
 
-  /** `refused` hears of a second prompt: the password was wrong. */
+  /** `refused` is called at a second prompt: the password was wrong. */
   constructor(become: Become, answer: (line: string) => void, refused: () => void) {
     this.#become = become;
     this.#answer = answer;
     this.#refused = refused;
   }
 
-  /** The prompt may arrive in pieces, and with a text of the program's own around it. */
+  /** The prompt may arrive in pieces, with other output of the program around it. */
   push(chunk: Buffer): void {
     const { nonce, password, after } = this.#become;
     if (nonce === undefined || password === undefined) return;
@@ -184,10 +187,10 @@ export class PasswordPrompt {
 
 const longestPrompt = 400;
 
-/** A text that waits after a colon, the wide one of Chinese and Japanese too. */
+/** Output that waits after a colon, including the wide colon of Chinese and Japanese. */
 const ownPrompt = /(?::|\xef\xbc\x9a)[ \xa0]?$/;
 
-/** `su: Authentication failure` may come in pieces, too: its first one asks nothing. */
+/** `su: Authentication failure` may arrive in pieces, too; its first piece is not a prompt. */
 const ownName = /^\r?(?:su|doas): ?$/;
 
 export const wrongBecomePassword = (host: Host): TsaltError =>
@@ -212,10 +215,10 @@ export const becomeRefused = (host: Host, become: Become, excerpt: string): Tsal
 };
 
 /**
- * Asks for the password that the program on the host wants.
+ * Asks the user for the password that the program on the host requires.
  *
- * @param refused what the host reported without a password
- * @throws {TsaltError} where nobody can answer: with the words of the program
+ * @param refused the host's message without a password
+ * @throws {TsaltError} if nobody can answer, with the program's message
  */
 export const askBecomePassword = async (
   host: Host,

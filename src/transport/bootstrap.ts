@@ -10,8 +10,8 @@ import { RuntimeStart } from './runtime-start.ts';
 import { uploadNode } from './upload-node.ts';
 
 /**
- * From a connection to a running runtime by one command on one channel: finds Node, gets the
- * artifact there if it is missing, and speaks frames from then on.
+ * Starts the runtime on a connection, with one command on one channel: finds Node, sends the
+ * artifact if it is missing, and from then on exchanges frames.
  * @throws {TsaltError} kind `auth` (sudo), `unreachable` (silence, lost link) or `host`
  */
 export const openRuntime = async (options: RuntimeOptions): Promise<Link> => {
@@ -40,7 +40,7 @@ export const openRuntime = async (options: RuntimeOptions): Promise<Link> => {
     } catch (error) {
       if (!(error instanceof TsaltError)) throw error;
       if (error.code === 'bootstrap-ended' && host.node_bin === undefined) {
-        // The Node that PATH finds may be what does not run: the host gets one of ours then.
+        // PATH may find a Node that does not run: the host then gets one of ours.
         if (broken) throw broken;
         broken = error;
         continue;
@@ -54,7 +54,7 @@ export const openRuntime = async (options: RuntimeOptions): Promise<Link> => {
   }
 };
 
-/** The roster names a Node, so that no other one is tried. */
+/** Returns the error if the roster names a Node that does not start: no other one is tried. */
 const nodeDoesNotStart = (
   { node_bin }: RuntimeOptions['host'],
   { code, message, kind, excerpt }: TsaltError,

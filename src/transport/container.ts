@@ -8,8 +8,8 @@ import { processChannel } from './process-channel.ts';
 import type { Transport, TransportOptions } from './transport.ts';
 
 /**
- * Systems on this machine without sshd: a directory tree by `chroot` (`@chroot/srv/tree`), a
- * container by `docker` or `podman` (`docker:name`, `podman:name`).
+ * Connects to systems on this machine without sshd: a directory tree through `chroot`
+ * (`@chroot/srv/tree`), a container through `docker` or `podman` (`docker:name`, `podman:name`).
  */
 export const containerTransport = ({ env = process.env }: TransportOptions): Transport => ({
   connect: async host => {

@@ -8,28 +8,28 @@ import { onAbort } from './on-abort.ts';
 import { shortLines } from './refusal-words.ts';
 import type { Channel, Connection, Exit } from './transport.ts';
 
-/** Takes bytes; a promise says when it takes more. */
+/** Receives bytes; a returned promise delays the next ones. */
 type Receiver = (chunk: Uint8Array) => Promise<void> | undefined;
 
 const keptStderr = 64 * 1024;
 
 /**
- * Seconds that bytes may take which left this process: they wait in buffers of the system, so a
- * slow link is not told from a silent one. A broken link is found by the keepalive of SSH.
+ * Returns how many seconds sent bytes may need: they wait in buffers of the system, so a slow link
+ * looks like a silent one. SSH's keepalive detects a broken link.
  *
  * @param bytes how many were written
  */
 export const secondsToSend = (bytes: number): number => Math.ceil(bytes / slowestLink);
 
-/** Bytes in a second: 16 kbit/s. */
+/** Bytes per second: 16 kbit/s. */
 const slowestLink = 2048;
 
-/** Milliseconds that a command has to end after its last word. */
+/** Milliseconds within which a command must end after its last message. */
 const patience = 500;
 
 /**
- * One command on a host, seen from here: waits for what it says amid the login shell's noise,
- * gives sudo its password, and then hands the streams over to whoever speaks frames.
+ * One command on a host: finds its messages among the login shell's output, sends sudo its
+ * password, and then hands the streams over to the frame protocol.
  */
 export class BootstrapExchange {
   readonly channel: Channel;
@@ -44,7 +44,7 @@ export class BootstrapExchange {
   #stderr: Buffer = Buffer.alloc(0);
   readonly #greeting: Handshake;
   readonly #prompt: PasswordPrompt;
-  /** Writers that wait until the channel takes more. */
+  /** Writers that wait until the channel accepts more. */
   readonly #blocked: (() => void)[] = [];
   #failure: unknown;
   #isOver: (reason: unknown) => void = () => undefined;
@@ -79,7 +79,7 @@ export class BootstrapExchange {
     void channel.exited.then(exit => this.#exited(exit));
   }
 
-  /** What the host printed that was not for us, for diagnostics. */
+  /** Other output of the host, for diagnostics. */
   get noise(): string {
     return this.#greeting.noise;
   }
@@ -88,7 +88,7 @@ export class BootstrapExchange {
     return readable(shortLines(this.#stderr.toString('utf8')));
   }
 
-  /** The next thing said. Rejects when the command ends, or after `seconds`. */
+  /** Returns the next message. Rejects when the command ends, or after `seconds`. */
   async next(seconds: number, signal?: AbortSignal): Promise<HandshakeMessage> {
     const said = this.#said.shift();
     if (said) return said;
@@ -107,8 +107,8 @@ export class BootstrapExchange {
   }
 
   /**
-   * From now on every byte of stdout goes to `receive`, and no more of them until what it gives
-   * resolves; `onEnd` hears why it stopped.
+   * Passes all further bytes of stdout to `receive`, and waits for its promise before the next
+   * ones. Calls `onEnd` with the reason when they end.
    */
   handOver(receive: Receiver, onEnd: (reason: unknown) => void): void {
     this.#receive = receive;
@@ -118,7 +118,7 @@ export class BootstrapExchange {
     if (this.#failure !== undefined) onEnd(this.#failure);
   }
 
-  /** Puts bytes on stdin; the promise tells when more may follow. */
+  /** Writes bytes to stdin; the promise resolves when more may follow. */
   write(bytes: Uint8Array): Promise<void> | undefined {
     const { stdin } = this.channel;
     if (this.#failure !== undefined || !stdin.writable) return;
@@ -132,13 +132,13 @@ export class BootstrapExchange {
     return this.#failure !== undefined;
   }
 
-  /** Resolves with the reason when the command is over, however it came. */
+  /** Resolves with the reason when the command has ended in any way. */
   get ended(): Promise<unknown> {
     return this.#over;
   }
 
   /**
-   * Lets a command that has said its last word end before the next one begins: dropbear may
+   * Waits for a command to end after its last message before the next one begins: dropbear may
    * close a new channel when a process of an old one ends (its issue 321).
    */
   async settle(): Promise<void> {
@@ -151,14 +151,17 @@ export class BootstrapExchange {
     this.close(undefined);
   }
 
-  /** The command is about to be killed: however its end comes, `reason` tells why once that is known. */
+  /**
+   * Announces that the command will be killed: `reason`, once known, is then reported as the reason
+   * of its end.
+   */
   expectEnd(reason: Promise<unknown>): void {
     this.#expected ??= reason.then(known => {
       this.#expectedEnd = known;
     });
   }
 
-  /** Ends the command and everything that waits for it. */
+  /** Ends the command and rejects everything that waits for it. */
   close(reason: unknown): void {
     this.#fail(reason);
   }
@@ -196,7 +199,7 @@ export class BootstrapExchange {
     }
   }
 
-  /** A broken wire often comes with the reason on stderr. */
+  /** Adds the output on stderr: it often contains the reason of a broken wire. */
   #withOutput(error: unknown): unknown {
     if (!(error instanceof TsaltError) || this.stderr === '') return error;
     const { code, message, kind, hint } = error;

@@ -3,7 +3,7 @@ import { unsafeCharacters } from '../protocol/unsafe-characters.ts';
 
 const unsafe = new RegExp(`[${unsafeCharacters}]`, 'g');
 
-/** Bytes of a host as text for a person: no control characters, bounded. */
+/** Formats bytes of a host for people: without control characters, with a length limit. */
 export const readable = (text: string, limit = 2000): string => {
   const clean = text
     .replace(/\u001b\[[0-9;?]*[ -/]*[@-~]/g, '')
@@ -26,7 +26,7 @@ const causes: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine has no address for the connection',
 };
 
-/** An error of the socket as a fault that names its cause. */
+/** Converts an error of the socket into one that names the cause. */
 export const unreachable = (where: string, error: unknown): TsaltError => {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const text = causes[code] ?? (error instanceof Error ? readable(error.message, 300) : 'unknown');

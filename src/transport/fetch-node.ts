@@ -11,8 +11,8 @@ import { binaryName, discardHalves, type NodeTarget, nodeFolder } from './node-c
 import { officialReleases, type Release, type Releases } from './node-release.ts';
 
 /**
- * Gets a Node binary into the cache, through the user's own npm and its settings: the official
- * one, or that of `releases` where they have one.
+ * Fetches a Node binary into the cache with the user's npm and its settings: the official one, or
+ * that of `releases`.
  * @returns the binary's path
  * @throws {TsaltError} `node-fetch` when npm fails, `node-integrity` when the package is not the pinned one
  */
@@ -63,7 +63,7 @@ const npmPack = (spec: string, folder: string): Promise<void> =>
   });
 
 /**
- * Takes `bin/node` out of a package, after the whole package has shown the right hash.
+ * Extracts `bin/node` from a package, after checking the hash of the whole package.
  * @param integrity `sha512-…` as in a lockfile
  */
 export const unpackNode = async (
@@ -96,8 +96,8 @@ export const unpackNode = async (
 const blockSize = 512;
 
 /**
- * One regular file of a gzipped tar, streamed to `write`.
- * @returns whether it was there, whole; throws where the archive cannot be read
+ * Streams one regular file of a gzipped tar to `write`.
+ * @returns whether it was found, complete; throws if the archive cannot be read
  */
 export const extract = async (
   archive: string,
@@ -109,7 +109,7 @@ export const extract = async (
   let padding = 0;
   let isWanted = false;
   let found = false;
-  // The loop itself throws what the callback is told.
+  // The loop itself throws the error that this callback receives.
   const bytes = pipeline(createReadStream(archive), createGunzip(), () => undefined);
   for await (const chunk of bytes) {
     buffer = Buffer.concat([buffer, chunk as Buffer]);

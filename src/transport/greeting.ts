@@ -3,10 +3,10 @@ import type { Host } from '../protocol/host.ts';
 import { readable } from './faults.ts';
 import type { Platform } from './node-source.ts';
 
-/** The fields of a line of the loader. A host may send any: their names and types are not known. */
+/** The fields of a line of the loader. Host-supplied: neither names nor types are checked. */
 export type LoaderLine = Readonly<Record<string, string | number | boolean | null>>;
 
-/** What a host sends before frames flow: a JSON line of the loader, or a line of a shell script. */
+/** A message before the frames: a JSON line of the loader, or a line of a shell script. */
 export type HandshakeMessage =
   | { readonly by: 'loader'; readonly value: LoaderLine }
   | { readonly by: 'shell'; readonly words: readonly string[] };
@@ -18,14 +18,14 @@ const keptNoise = 64 * 1024;
 const mostNoise = 32 * 1024 * 1024;
 const nothing = Buffer.alloc(0);
 
-/** Finds what is said amid the login shell's noise, until the runtime begins. */
+/** Finds messages among the login shell's output, until the runtime has started. */
 export class Handshake {
   readonly #host: string;
   readonly #hear: (said: HandshakeMessage) => void;
   #buffer: Buffer = Buffer.from('\n');
   #noise: Buffer = nothing;
   #noiseSize = 0;
-  /** The runtime has begun: what follows its line is frames, kept until they are taken. */
+  /** The runtime has started: the bytes after its line are frames, kept until they are taken. */
   #started = false;
 
   constructor(host: string, hear: (said: HandshakeMessage) => void) {
@@ -33,7 +33,7 @@ export class Handshake {
     this.#hear = hear;
   }
 
-  /** What the host printed that was not for us, for diagnostics. */
+  /** Other output of the host, for diagnostics. */
   get noise(): string {
     const rest = this.#started ? nothing : this.#buffer;
     return readable(Buffer.concat([this.#noise, rest]).toString('utf8'));
@@ -56,7 +56,7 @@ export class Handshake {
     return rest;
   }
 
-  /** @returns whether there was a whole line */
+  /** @returns whether there was a complete line */
   #line(): boolean {
     const buffer = this.#buffer;
     const loader = buffer.indexOf(marker);
@@ -75,7 +75,7 @@ export class Handshake {
     }
     const line = buffer.toString('utf8', from, end);
     this.#dropNoise(at);
-    // The line's end stays for a shell's next line; after the loader's come frames.
+    // The line feed is left for a shell's next line; after the loader's line come frames.
     this.#buffer = buffer.subarray(isLoader ? end + 1 : end);
     const said = isLoader ? parseLoader(line) : parseShell(line);
     if (!said) throw this.#broken('a first line that is not a JSON object of texts and numbers');
@@ -99,7 +99,7 @@ export class Handshake {
   }
 }
 
-/** The platform of a host that has no Node, from what it says of itself. */
+/** Returns the platform of a host without Node, from its message. */
 export const platformOf = ({ id }: Host, said: HandshakeMessage): Platform => {
   if (said.by === 'loader') {
     const { os, arch, libc, have } = said.value;
@@ -128,7 +128,7 @@ const parseLoader = (line: string): HandshakeMessage | undefined => {
   try {
     const value: unknown = JSON.parse(line);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
-    // An object in a field may have a `toString` of its own.
+    // An object in a field may have its own `toString`.
     if (Object.values(value).some(field => typeof field === 'object' && field !== null)) return;
     return { by: 'loader', value: value as LoaderLine };
   } catch {

@@ -13,18 +13,20 @@ import type { HostKeyMode } from './transport.ts';
 
 export type HostKeyRules = {
   readonly mode: HostKeyMode;
-  /** What is known; a newly accepted key is added, so that the run takes no other one after it. */
+  /**
+   * The known keys. A newly accepted key is added, so that the run accepts no other one after it.
+   */
   readonly entries: KnownHost[];
   /** Where a newly accepted key is written; absent: nowhere. */
   readonly newKeysFile: string | undefined;
-  /** The roster's `host_key`: beats every file. */
+  /** The roster's `host_key`, which overrides all files. */
   readonly pin?: string | undefined;
   readonly log?: ((message: string) => void) | undefined;
 };
 
 /**
- * Decides about a host's key before anything is sent to it.
- * @throws {TsaltError} kind `host-key`: unknown, changed, revoked, or not the pinned one.
+ * Checks a host's key before anything is sent to the host.
+ * @throws {TsaltError} kind `host-key`: unknown, changed, revoked, or not the pinned one
  */
 export const verifyHostKey = (rules: HostKeyRules, address: HostAddress, key: Buffer): void => {
   const name = lookupName(address);

@@ -11,7 +11,7 @@ import type { AskSecret, Connection, ConnectOptions, Transport } from './transpo
 export type KeyDeployOptions = {
   readonly transport: Transport;
   readonly host: Host;
-  /** Asked for the login password where the roster has none. */
+  /** Asks for the login password if the roster has none. */
   readonly ask: AskSecret;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly connect?: ConnectOptions;
@@ -19,10 +19,11 @@ export type KeyDeployOptions = {
 };
 
 /**
- * `--key-deploy`: logs in by key; where that is refused, by password, and writes the public key
- * into the user's `authorized_keys`. The host's key is verified before any password is asked for.
- * @returns a connection that was made by the key
- * @throws {TsaltError} as `connect`, and `key-deploy` when the host does not take the key
+ * `--key-deploy`: logs in with the key. If that is refused, logs in with the password and writes
+ * the public key into the user's `authorized_keys`. The host's key is verified before any password
+ * is asked for.
+ * @returns a connection that was authenticated with the key
+ * @throws {TsaltError} as `connect`, and `key-deploy` if the host does not accept the key
  */
 export const connectDeployingKey = async (options: KeyDeployOptions): Promise<Connection> => {
   const { transport, host, connect: rest, log } = options;
@@ -71,7 +72,10 @@ const authorize = async (connection: Connection, key: string): Promise<void> => 
   });
 };
 
-/** The line for `authorized_keys`: what stands beside the private key, else made from it. */
+/**
+ * Returns the line for `authorized_keys`: from the public key file, or derived from the private
+ * key.
+ */
 const publicKey = async ({ host, env }: KeyDeployOptions): Promise<string> => {
   const { priv } = host;
   const home = env.HOME ?? '';

@@ -8,23 +8,23 @@ import type { AskSecret } from './transport.ts';
 export type ParseKey = (data: Buffer, passphrase?: string) => ParsedKey | Error;
 
 /**
- * The run's private keys: each file is read, decrypted and parsed once, however many hosts use
- * it. A passphrase that does not open it is the trouble of the hosts that have it alone.
+ * The run's private keys: each file is read, decrypted and parsed once, however many hosts use it.
+ * A wrong passphrase fails only the hosts that have it.
  */
 export class KeyRing {
   readonly #parser: () => Promise<ParseKey>;
   readonly #ask: AskSecret | undefined;
   readonly #keys = new Map<string, Promise<ParsedKey>>();
 
-  /** `parser` is asked for when there is a key to parse. */
+  /** `parser` is called when the first key is parsed. */
   constructor(parser: () => Promise<ParseKey>, ask?: AskSecret) {
     this.#parser = parser;
     this.#ask = ask;
   }
 
   /**
-   * The key of a file. Asks for its passphrase when it is encrypted and none is given.
-   * @throws {TsaltError} kind `auth`: absent, unreadable, of an unsupported kind, wrong passphrase
+   * Loads a key file. Asks for the passphrase if it is encrypted and none is set.
+   * @throws {TsaltError} kind `auth`: missing, unreadable, of an unsupported kind, wrong passphrase
    */
   load(path: string, host: string, passphrase?: Secret): Promise<ParsedKey> {
     const name = `${path}\0${passphrase?.reveal() ?? ''}`;
@@ -35,7 +35,7 @@ export class KeyRing {
     return key;
   }
 
-  /** The same for a default identity: undefined where there is no such file or no way to use it. */
+  /** Loads a default identity; undefined if there is no such file or it cannot be used. */
   async loadIfUsable(path: string, host: string): Promise<ParsedKey | undefined> {
     try {
       return await this.load(path, host);

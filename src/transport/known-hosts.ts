@@ -17,7 +17,7 @@ export type KnownHost = {
   readonly key: Buffer;
 };
 
-/** What the known hosts say about a key that a host has shown. */
+/** The result of looking up a host's key in the known hosts. */
 export type Verdict =
   | { readonly verdict: 'known'; readonly entry: KnownHost }
   | { readonly verdict: 'unknown'; readonly authority: boolean }
@@ -27,7 +27,7 @@ export type Verdict =
 export type HostAddress = {
   readonly host: string;
   readonly port: number;
-  /** `HostKeyAlias`: the name to look up, as it is. */
+  /** `HostKeyAlias`: the name to look up, unchanged. */
   readonly alias?: string;
 };
 
@@ -52,8 +52,8 @@ export const readKnownHosts = (files: readonly string[]): KnownHost[] =>
   });
 
 /**
- * The verdict on a key, as OpenSSH gives it: the name is `host`, or `[host]:port` on a port that
- * is not 22; a host found only without its port counts as known, never as changed.
+ * Checks a key as OpenSSH does: the name is `host`, or `[host]:port` for ports other than 22; a
+ * host that is listed only without its port counts as known, never as changed.
  */
 export const checkHostKey = (
   entries: readonly KnownHost[],
@@ -68,8 +68,8 @@ export const checkHostKey = (
 };
 
 /**
- * Key types known for a host, for the order of host key algorithms: a host known by its RSA key
- * must be asked for that one, or it would look changed.
+ * Returns the known key types of a host, for the order of host key algorithms: a host known by its
+ * RSA key must be asked for that one, or its key would seem to have changed.
  */
 export const knownKeyTypes = (entries: readonly KnownHost[], address: HostAddress): string[] => {
   const names = [lookupName(address), ...(address.alias ? [] : [address.host.toLowerCase()])];
@@ -82,25 +82,25 @@ export const knownKeyTypes = (entries: readonly KnownHost[], address: HostAddres
   return [];
 };
 
-/** `SHA256:…`, as ssh-keygen shows it. */
+/** Returns `SHA256:…`, as ssh-keygen shows it. */
 export const keyFingerprint = (key: Buffer): string =>
   `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`;
 
-/** The type named in a public key blob; empty when the blob is broken. */
+/** Returns the type in a public key blob; empty if the blob is malformed. */
 export const hostKeyType = (key: Buffer): string => {
   if (key.length < 4) return '';
   const length = key.readUInt32BE(0);
   return length > 64 || length + 4 > key.length ? '' : key.toString('latin1', 4, 4 + length);
 };
 
-/** The name under which a host's key is kept. */
+/** Returns the name under which a host's key is stored. */
 export const lookupName = ({ host, port, alias }: HostAddress): string => {
   if (alias !== undefined) return alias.toLowerCase();
   const name = host.toLowerCase();
   return port === 22 ? name : `[${name}]:${port}`;
 };
 
-/** Writes a line for a new host: one append, the file private to this user when it is made. */
+/** Adds a line for a new host with one append; a new file is private to this user. */
 export const addKnownHost = (file: string, address: HostAddress, key: Buffer): void => {
   checkTrusted(file, 'The file of known hosts');
   makeFolder(dirname(file), 0o700);
@@ -139,7 +139,10 @@ const parseLine = (line: string, at: SourceLocation): KnownHost | undefined => {
   return { at, names, type, key, ...(marker ? { marker } : {}) };
 };
 
-/** Does a list of patterns (or a hashed name) mean this name? A negated pattern that fits says no. */
+/**
+ * Whether a list of patterns (or a hashed name) matches this name. A matching negated pattern
+ * excludes it.
+ */
 const matchesNames = (names: string, name: string): boolean => {
   if (names.startsWith('|')) return matchesHashed(names, name);
   let found = false;
@@ -159,7 +162,7 @@ const matchesHashed = (names: string, name: string): boolean => {
   return expected.length === actual.length && timingSafeEqual(expected, actual);
 };
 
-/** `*` and `?`, by position: no backtracking that a hostile file could make expensive. */
+/** Matches `*` and `?` without backtracking, which a hostile file could make expensive. */
 const matchesPattern = (pattern: string, text: string): boolean => {
   let at = 0;
   let star = -1;

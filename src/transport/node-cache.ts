@@ -4,7 +4,7 @@ import { TsaltError } from '../protocol/error.ts';
 import { checkTrusted } from '../trust/check.ts';
 import { makeFolder } from '../trust/make-folder.ts';
 
-/** The platforms that a Node can be brought to. */
+/** The platforms for which there are Node binaries. */
 export const nodeTargets = ['linux-x64', 'linux-arm64'] as const;
 
 export type NodeTarget = (typeof nodeTargets)[number];
@@ -12,11 +12,11 @@ export type NodeTarget = (typeof nodeTargets)[number];
 export const isNodeTarget = (text: string): text is NodeTarget =>
   (nodeTargets as readonly string[]).includes(text);
 
-/** What a binary is called in the cache. */
+/** Returns the name of a binary in the cache. */
 export const binaryName = (version: string, target: NodeTarget): string =>
   `node-v${version}-${target}`;
 
-/** The cache's folder for Node binaries, private to this user. */
+/** Returns the cache's folder for Node binaries, private to this user. */
 export const nodeFolder = async (cacheDir: string): Promise<string> => {
   const folder = join(cacheDir, 'node');
   makeFolder(folder, 0o700);
@@ -30,10 +30,10 @@ export const nodeFolder = async (cacheDir: string): Promise<string> => {
   return folder;
 };
 
-/** What a process leaves in the cache when it is killed amid its work; its number is in the name. */
+/** Files that a killed process leaves in the cache; its process number is in the name. */
 const half = /^\.fetch-(\d+)-|^node-v.*-linux-\w+\.(\d+)$|\.gz\.(\d+)-[0-9a-f]+$/;
 
-/** Removes the half downloads and half-made files of processes that are gone. */
+/** Removes unfinished files of processes that no longer exist. */
 export const discardHalves = async (folder: string): Promise<void> => {
   for (const name of await readdir(folder)) {
     const [, ...numbers] = half.exec(name) ?? [];

@@ -35,8 +35,8 @@ export const officialReleases: Releases = new Map([
 ]);
 
 /**
- * Reads the option `node_release`: `{linux-x64: {version: …, integrity: …}}`, and `name` where
- * the package has another one.
+ * Reads the option `node_release`: `{linux-x64: {version: …, integrity: …}}`, with `name` if the
+ * package has another one.
  * @throws {TsaltError} `node-release` for anything else
  */
 export const readReleases = (value: PlainDict = {}): Releases =>

@@ -10,12 +10,12 @@ import { binaryName, type NodeTarget, nodeFolder } from './node-cache.ts';
 import type { Mirror } from './node-mirror.ts';
 import type { Releases } from './node-release.ts';
 
-/** What a host without a usable Node says of itself, by `uname` (or by its too old Node). */
+/** The platform of a host without a usable Node, as reported by `uname` or by its too old Node. */
 export type Platform = {
   readonly os: string;
   readonly arch: string;
   readonly libc: 'glibc' | 'musl' | 'unknown';
-  /** The version of the Node that is there and too old. */
+  /** The version of its Node, if that is too old. */
   readonly have?: string;
 };
 
@@ -31,26 +31,28 @@ export type NodeBinary = {
 
 export type NodeSource = {
   /**
-   * The binary for a platform, made or fetched once however many hosts ask.
-   * @throws {TsaltError} `node-platform` where there is none, with what to do
+   * Finds the binary for a platform; it is made or fetched once, however many hosts ask.
+   * @throws {TsaltError} `node-platform` if there is none, with advice
    */
   readonly find: (platform: Platform, hostId: string) => Promise<NodeBinary>;
-  /** Where a host of this platform can download its Node itself. */
+  /** Where a host of this platform can download Node itself. */
   readonly mirror?: (platform: Platform) => Mirror | undefined;
 };
 
 export type NodeSourceOptions = {
-  /** The control node's cache directory; made private to this user. */
+  /** The control node's cache directory; it is made private to this user. */
   readonly cacheDir: string;
-  /** May an official binary be fetched by npm when the cache has none? Default: yes. */
+  /** Whether npm may fetch an official binary if the cache has none. Default: yes. */
   readonly mayFetch?: boolean;
   readonly mirrors?: ReadonlyMap<NodeTarget, Mirror>;
-  /** Releases that the user wants: they come before this process's own binary. */
+  /** Releases that the user configured: they take precedence over this process's own binary. */
   readonly releases?: Releases;
   readonly log?: (message: string) => void;
 };
 
-/** Binaries for hosts: of the cache, else this process's own where it fits, else by npm. */
+/**
+ * Supplies binaries for hosts: from the cache, from this process if it fits, or else through npm.
+ */
 export const nodeSource = ({
   cacheDir,
   mayFetch = true,
@@ -92,7 +94,7 @@ export const nodeSource = ({
   };
 };
 
-/** The platform as the official builds name it; undefined when there is no official build. */
+/** Returns the platform as the official builds name it; undefined if there is no official build. */
 export const targetOf = ({ os, arch, libc }: Platform): NodeTarget | undefined => {
   if (os !== 'Linux' || libc === 'musl') return;
   if (arch === 'x86_64' || arch === 'x64') return 'linux-x64';
@@ -101,8 +103,8 @@ export const targetOf = ({ os, arch, libc }: Platform): NodeTarget | undefined =
 };
 
 /**
- * Can this process's own binary run elsewhere? Official builds carry their libraries; those of
- * distributions are linked against the distribution's.
+ * Whether this process's own binary can run elsewhere. Official builds contain their libraries;
+ * those of distributions are linked against the distribution's.
  */
 export const isOwnTarget = (target: NodeTarget): boolean => {
   if (process.platform !== 'linux' || `linux-${process.arch}` !== target) return false;
@@ -121,7 +123,7 @@ const runsOnGlibc = (): boolean => reportHeader().glibcVersionRuntime !== undefi
 /** Node 26 needs libatomic, which bare hosts lack. */
 const needsLibatomic = (): boolean => Number.parseInt(process.versions.node, 10) >= 26;
 
-/** Returns a prepared binary. A cache that cannot be written may still have one. */
+/** Returns a prepared binary. A cache that is not writable may still contain one. */
 const preparedBinary = async (
   cacheDir: string,
   target: NodeTarget,
@@ -135,7 +137,9 @@ const preparedBinary = async (
   }
 };
 
-/** A prepared `node-v…-linux-x64` in the cache: the wanted one, else the newest. */
+/**
+ * Returns a prepared `node-v…-linux-x64` from the cache: the requested version, or else the newest.
+ */
 const cachedBinary = async (
   folder: string,
   target: NodeTarget,
@@ -150,7 +154,7 @@ const cachedBinary = async (
   return newest && join(folder, newest);
 };
 
-/** Hash and gzipped copy of a binary, kept in the cache by the binary's size and time. */
+/** Returns hash and gzipped copy of a binary, cached by the binary's size and time. */
 const compressed = async (folder: string, binary: string): Promise<NodeBinary> => {
   const { size, mtimeMs } = await stat(binary);
   const stamp = createHash('sha256')
@@ -165,7 +169,7 @@ const compressed = async (folder: string, binary: string): Promise<NodeBinary> =
     if ((await stat(gz)).size === gzSize && /^[0-9a-f]{64}$/.test(sha256))
       return { sha256, gz, gzSize, version };
   } catch {
-    // Not made yet, or not whole.
+    // Missing or incomplete.
   }
   const temporary = `${gz}.${process.pid}-${randomBytes(4).toString('hex')}`;
   try {

@@ -6,10 +6,10 @@ import { isAccountTrouble, isMissingProgram, isRefusal } from './refusal-words.t
 import type { Exit } from './transport.ts';
 
 /**
- * Makes the error of a command that ended before it answered: by sudo, by the login shell or for
- * the account.
+ * Returns the error for a command that ended before its first message: because of sudo, the login
+ * shell or the account.
  *
- * @param excerpt what the host printed
+ * @param excerpt the host's output
  */
 export const notBegun = (host: Host, become: Become, exit: Exit, excerpt: string): TsaltError => {
   const program = becomeProgram(host);
@@ -36,7 +36,7 @@ export const notBegun = (host: Host, become: Become, exit: Exit, excerpt: string
   );
 };
 
-/** Returns how a command ended, for a sentence. */
+/** Formats how a command ended, for a sentence. */
 export const showExit = ({ code, signal }: Exit): string =>
   signal
     ? `by ${readable(signal, 20)}`

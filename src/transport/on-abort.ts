@@ -1,8 +1,8 @@
 /**
- * Calls `work` when the signal is aborted: at once where it is already, which an event listener
- * would never hear.
+ * Calls `work` when the signal is aborted: at once if it already is, which an event listener alone
+ * would miss.
  *
- * @returns what takes it back
+ * @returns a function that cancels this
  */
 export const onAbort = (signal: AbortSignal | undefined, work: () => void): (() => void) => {
   if (signal?.aborted) work();

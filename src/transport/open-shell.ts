@@ -15,18 +15,18 @@ export type OpenShellOptions = {
   readonly host: Host;
   /** Absent: a login shell. */
   readonly command?: string;
-  /** The terminal of the person; absent where the streams are pipes. */
+  /** The user's terminal; absent if the streams are pipes. */
   readonly terminal?: PersonsTerminal;
   readonly askSudoPassword?: () => Promise<Secret>;
   readonly signal?: AbortSignal;
 };
 
-/** Characters that sudo, or a shell that starts, may print before the command begins. */
+/** Characters that sudo, or a starting shell, may print before the command begins. */
 const longestPrologue = 64 * 1024;
 
 /**
- * Starts a command or a login shell whose streams a person or a program holds, as the user that
- * the roster's `become` names. Passwords have been dealt with when it returns.
+ * Starts a command or a login shell with interactive or piped streams, as the user of the roster's
+ * `become`. Password prompts are answered before it returns.
  * @throws {TsaltError} kind `auth` (sudo), `unreachable` or `host`
  */
 export const openShell = async (options: OpenShellOptions): Promise<Channel> => {

@@ -4,8 +4,8 @@ import { readable } from './faults.ts';
 import type { Transport, TransportName, TransportOptions } from './transport.ts';
 
 /**
- * All transports of one run behind one door: each host gets the one its roster entry names,
- * else the run's, else `ssh2`. An implementation is loaded when the first host needs it.
+ * Combines all transports of one run: each host uses the transport of its roster entry, or else the
+ * run's, or else `ssh2`. An implementation is loaded when the first host needs it.
  */
 export const openTransport = (options: TransportOptions = {}): Transport => {
   const opened = new Map<TransportName, Promise<Transport>>();

@@ -3,10 +3,10 @@ import { readable } from './faults.ts';
 import { posixQuote } from './shell.ts';
 
 /**
- * The way through jump hosts as an option of `ssh`. For a `ProxyJump` ssh starts another ssh, to
- * which it passes no `-o` on: each hop is therefore a command of its own, held to the same rules.
- * @param options what every ssh of the way is told: `-F`, `-o` …
- * @throws {TsaltError} for what is no chain of hosts
+ * Returns the ssh option for jump hosts. For a `ProxyJump`, ssh starts another ssh without passing
+ * on `-o`; therefore each hop is a command of its own, with the same rules.
+ * @param options the options of every ssh on the way: `-F`, `-o` …
+ * @throws {TsaltError} for a malformed chain of hosts
  */
 export const jumpOption = (chain: string, options: readonly string[]): string => {
   if (chain === 'none') return 'ProxyJump=none';
@@ -15,7 +15,7 @@ export const jumpOption = (chain: string, options: readonly string[]): string =>
   return `ProxyCommand=${command}`;
 };
 
-/** ssh reads percent signs in its command; those of the words are doubled, so that they stay. */
+/** ssh expands percent signs in its command, so those of the arguments are doubled. */
 const through = (hop: string, before: string, options: readonly string[]): string => {
   const [, user, bracketed, plain, port] =
     /^(?:(.+)@)?(?:\[([^\]]+)\]|([^:]+|.*:.*:.*?))(?::(\d+))?$/.exec(hop) ?? [];

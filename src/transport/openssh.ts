@@ -10,9 +10,9 @@ import type { Connection, Exit, HostKeyMode, Transport, TransportOptions } from 
 import { parseTunnel } from './tunnels.ts';
 
 /**
- * The system's `ssh`, for what ssh2 cannot do: host and user certificates, FIDO keys, GSSAPI.
- * Each command is one ssh process (over the user's own ControlMaster, where there is one), so
- * faults of the login show when the first command runs.
+ * The system's `ssh`, for features that ssh2 lacks: host and user certificates, FIDO keys, GSSAPI.
+ * Each command is one ssh process (over the user's ControlMaster, if any), so login errors appear
+ * when the first command runs.
  */
 export const opensshTransport = (options: TransportOptions): Transport => ({
   connect: async (host, { signal } = {}) => {
@@ -24,7 +24,7 @@ export const opensshTransport = (options: TransportOptions): Transport => ({
       host,
       transport: 'openssh',
       exec: async (command, { pty } = {}) => {
-        // Each command is a connection of its own; the host can bind a port once.
+        // Each command has its own connection, but the host can bind a port only once.
         const forward = tunnels.length > 0 && !open;
         open ||= forward;
         const more = forward
@@ -56,7 +56,10 @@ export const opensshTransport = (options: TransportOptions): Transport => ({
   close: () => undefined,
 });
 
-/** In lower case; besides the roster's, those that say where a connection goes and whether it is shared. */
+/**
+ * In lower case; in addition to the roster's, those that determine where a connection goes and
+ * whether it is shared.
+ */
 const allowedOptions: ReadonlySet<string> = new Set(
   [
     ...harmlessSshOptions,
@@ -70,7 +73,7 @@ const allowedOptions: ReadonlySet<string> = new Set(
 
 /**
  * Checks a `ssh_options` entry (`Name=value`).
- * @throws {TsaltError} for an option outside of the allow-list; the option is named
+ * @throws {TsaltError} that names an option outside of the allow-list
  */
 export const checkSshOption = (option: string): string => {
   const match = /^([A-Za-z0-9]+)(?:=|\s+)([^\0-\x1f\x7f]+)$/.exec(option.trim());
@@ -163,7 +166,7 @@ const tunnelArgument = (text: string): string => {
 
 const quoteFile = (file: string): string => (/[\s"]/.test(file) ? `"${file}"` : file);
 
-/** ssh ends with 255 for its own faults and says why only in English. */
+/** ssh ends with 255 for its own errors and reports the reason only as English text. */
 const explain = (host: Host, exit: Exit, stderr: string): TsaltError | undefined => {
   if (exit.code !== 255) return;
   const where = `${host.id} (${host.host}:${host.port})`;

@@ -17,18 +17,18 @@ export type PreFlightOptions = {
   readonly host: Host;
   readonly suffix: string;
   readonly become: Become;
-  /** Run it even where this script has run with these arguments. */
+  /** Run it even if this script has already run with these arguments. */
   readonly preFlight?: boolean;
   readonly onPhase?: (phase: Phase, detail?: string) => void;
   readonly signal?: AbortSignal;
 };
 
-/** It may install packages over a thin line. */
+/** Seconds; it may install packages over a slow line. */
 const longestScript = 3600;
 
 /**
- * Runs the roster's `ssh_pre_flight` on a host, once for each script and its arguments: sent into
- * a private directory with a random name, checked by its hash, run, removed.
+ * Runs the roster's `ssh_pre_flight` on a host, once per script and arguments: sends it into a
+ * private directory with a random name, checks its hash, runs it and removes it.
  * @throws {TsaltError} kind `host`: the script cannot be read, did not arrive, or failed
  */
 export const runPreFlight = async (options: PreFlightOptions): Promise<void> => {
@@ -78,7 +78,10 @@ const readScript = async (host: Host): Promise<Buffer> => {
   });
 };
 
-/** What starts the script: its arguments travel as a file, so that no login shell sees them. */
+/**
+ * Returns the command that starts the script. Its arguments are sent as a file, so that no login
+ * shell interprets them.
+ */
 const startText = (args: readonly string[]): string =>
   `exec "$1" ${args.map(posixQuote).join(' ')}\n`;
 

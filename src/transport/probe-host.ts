@@ -6,15 +6,15 @@ import { runRaw } from './raw-shell.ts';
 import { quoteForAnyShell, shCommand } from './shell.ts';
 import type { Connection } from './transport.ts';
 
-/** The state of a host: host-supplied, made harmless for a terminal. */
+/** The state of a host: host-supplied, made safe for a terminal. */
 export type HostProbe = {
   readonly user: string;
   readonly system: string;
-  /** Seconds by which the host's clock is ahead of this one's. */
+  /** Seconds by which the host's clock is ahead of ours. */
   readonly skew?: number;
-  /** The Node that a run would find first, and its version or `broken`. */
+  /** The Node that a run would find first, with its version or `broken`. */
   readonly node?: { readonly path: string; readonly version: string };
-  /** Places for the workspace that were tried; the last one is used. */
+  /** Folders tried for the workspace; the last one is used. */
   readonly places: readonly {
     readonly path: string;
     readonly state: 'exec' | 'noexec' | 'unwritable';
@@ -56,7 +56,7 @@ export const probeShell = async ({ connection, host, signal }: ProbeOptions): Pr
 };
 
 /**
- * Looks at what a run needs, as the user that the roster's `become` names.
+ * Checks what a run needs, as the user of the roster's `become`.
  * @throws {TsaltError} kind `auth` (sudo) or `host`
  */
 export const probeHost = async (options: ProbeOptions): Promise<HostProbe> => {

@@ -4,9 +4,9 @@ import { TsaltError } from '../protocol/error.ts';
 import type { Channel, Exit } from './transport.ts';
 
 /**
- * A program of this machine as a channel, in a process group of its own. Closing it is the end of
- * its stdin, as with sshd: a runtime then finishes the state it is in. A program that is only the
- * way to the host (ssh) `endsWithChannel`.
+ * Runs a program of this machine as a channel, in its own process group. Closing the channel closes
+ * its stdin, as with sshd: a runtime then finishes its current state. A program that only connects
+ * to the host (ssh) `endsWithChannel`.
  */
 export const processChannel = (
   program: string,
@@ -35,7 +35,7 @@ export const processChannel = (
       try {
         process.kill(-child.pid, name);
       } catch {
-        // It is gone already.
+        // It has ended already.
       }
     };
     child.once('spawn', () =>

@@ -3,8 +3,8 @@ import { Duplex } from 'node:stream';
 import { unreachable } from './faults.ts';
 
 /**
- * The `ProxyCommand` of the user's own ssh configuration as a socket. `ssh -G` has expanded its
- * tokens; like ssh, it is run by the shell. It never comes from a roster.
+ * Opens the `ProxyCommand` of the user's ssh configuration as a socket. `ssh -G` has expanded its
+ * tokens; as with ssh, the shell runs it. It never comes from a roster.
  */
 export const proxyCommand = (command: string, where: string): Duplex => {
   const child = spawn('/bin/sh', ['-c', `exec ${command}`], { stdio: ['pipe', 'pipe', 'inherit'] });

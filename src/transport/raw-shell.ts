@@ -18,10 +18,10 @@ import type { Connection, Exit } from './transport.ts';
 export type RawOptions = {
   readonly connection: Connection;
   readonly host: Host;
-  /** As the user typed it: it goes to the login shell as it is (with sudo: to /bin/sh). */
+  /** As the user typed it: the login shell (with sudo: /bin/sh) receives it unchanged. */
   readonly command: string;
   readonly signal?: AbortSignal;
-  /** Seconds; absent: no bound. */
+  /** Seconds; absent: no limit. */
   readonly timeout?: number;
   readonly askSudoPassword?: () => Promise<Secret>;
 };
@@ -34,20 +34,20 @@ export type RawResult = {
 
 const mostOutput = 64 * 1024 * 1024;
 
-/** Milliseconds that a command has to end when it is told to. */
+/** Milliseconds within which a command must end after a signal. */
 const patience = 2000;
 
 /**
- * `-r`: one shell command, no runtime and no Node needed there. Its stdin is empty.
- * @throws {TsaltError} kind `auth` (sudo), `unreachable` or `host`; a command that fails is a result
+ * `-r`: runs one shell command, without runtime or Node on the host. Its stdin is empty.
+ * @throws {TsaltError} kind `auth` (sudo), `unreachable` or `host`; a failing command is a result
  */
 export const runRaw = async (options: RawOptions): Promise<RawResult> => {
   return await attempt(options, await neededPassword(options));
 };
 
 /**
- * Returns the password for the roster's `become`: the roster's, or one that is asked for where the
- * host wants one.
+ * Returns the password for the roster's `become`: the roster's, or the user's input if the host
+ * requires one.
  * @throws {TsaltError} kind `auth`
  */
 export const neededPassword = async (
@@ -61,9 +61,9 @@ export const neededPassword = async (
 };
 
 /**
- * Asks first whether sudo works without a password, since a raw command must not run twice.
+ * Checks first whether sudo works without a password, since a raw command must not run twice.
  *
- * @returns the refusal that a password may end
+ * @returns the refusal, if a password may help
  */
 const sudoRefusal = async (
   options: Omit<RawOptions, 'command'>,
@@ -102,7 +102,7 @@ const attempt = async (options: RawOptions, password: Secret | undefined): Promi
     failure = reason;
     channel.signal('TERM');
     channel.close();
-    // A command may turn a deaf ear to the first.
+    // A command may ignore the first signal.
     lastWord = setTimeout(() => {
       channel.signal('KILL');
       giveUp();

@@ -1,43 +1,43 @@
 /**
- * What the words of a host tell of a command that did not begin: login shells, PAM, sudo, su and
- * doas report the reason in words only, and in the language of the host.
+ * Interprets the messages of a command that did not begin: login shells, PAM, sudo, su and doas
+ * report the reason only as text, and in the language of the host.
  */
 
-/** What login shells and PAM print that end a command before sudo, su or doas begins. */
+/** Messages of login shells and PAM that end a command before sudo, su or doas begins. */
 const accountTrouble =
   /account is (?:currently )?not available|password (?:has )?expired|password change required|account (?:has )?expired|not permitted to log in/i;
 
 /** Whether the account cannot run commands at all. */
 export const isAccountTrouble = (words: string): boolean => accountTrouble.test(words);
 
-/** A shell that ran nothing: restricted, or one for a single program. */
+/** Messages of a shell that runs no commands: restricted, or for a single program. */
 const shellTrouble =
   /: (?:exec: )?restricted\b|unrecognized command|cannot specify .\/. in command/i;
 
 /**
- * Whether a command that ended with status 1 was refused by sudo, su or doas: they always print
- * why. A broken program may end without a word.
+ * Whether sudo, su or doas refused a command that ended with status 1: they always print the
+ * reason, whereas a broken program may end silently.
  */
 export const isRefusal = (words: string): boolean =>
   words.trim() !== '' && !isAccountTrouble(words) && !shellTrouble.test(words);
 
-/** Reasons that no password changes, in the words of sudo, sudo-rs, su and doas. */
+/** Refusals that no password can change, in the messages of sudo, sudo-rs, su and doas. */
 const noPasswordHelps =
   /not in the sudoers|not allowed to|may not run|must be owned by|setuid|effective uid|sudoers (?:sources|file)|unknown user|does not exist|unable to|Operation not permitted|Permission denied|must have a tty/i;
 
-/** Warnings that come before the reason and change nothing. */
+/** Warnings before the reason that have no effect. */
 const harmlessLines = /^.*unable to resolve host.*$/gim;
 
 const byProgram = /^(?:sudo|su|doas): /m;
 
 /**
- * Whether a refusal may be for the lack of a password. In other languages only the program's name
- * at the start of the line is known.
+ * Whether a refusal may be due to a missing password. In other languages only the program's name at
+ * the start of the line is recognised.
  */
 export const mayWantPassword = (words: string): boolean =>
   byProgram.test(words) && !noPasswordHelps.test(words.replace(harmlessLines, ''));
 
-/** Whether sudo works at a terminal only (`requiretty`). */
+/** Whether sudo works only at a terminal (`requiretty`). */
 export const needsTerminal = (words: string): boolean => /must have a tty/i.test(words);
 
 /** Whether the login shell did not find sudo, su or doas. */

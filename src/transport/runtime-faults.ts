@@ -34,7 +34,7 @@ export const noHello = (host: Host, seconds: number): TsaltError =>
     kind: 'unreachable',
   });
 
-/** The runtime was ended from outside, by a command that the host carried out. */
+/** Returns the error of a runtime that was killed by a separate command on the host. */
 export const stuck = (host: Host, seconds: number): TsaltError =>
   new TsaltError(
     'runtime-stuck',

@@ -10,29 +10,29 @@ export type RuntimeOptions = {
   readonly connection: Connection;
   readonly host: Host;
   readonly artifact: Pick<Artifact, 'sha256' | 'size' | 'compressed'>;
-  /** Where a Node for the host comes from when it has none. */
+  /** Supplies a Node for the host if it has none. */
   readonly nodeSource?: NodeSource;
-  /** What the host may ask, and what it may tell; `hello`, `ping` and `pong` are the link's own. */
+  /** The host's requests and events; `hello`, `ping` and `pong` are handled by the link. */
   readonly handlers: Readonly<Record<string, Handler>>;
   readonly events: Readonly<Record<string, (payload: never) => void>>;
   /**
-   * Called once, before anything is known of the host: what it sends by the peer travels with the
-   * command, and the runtime finds it when it begins.
+   * Called once, before anything is known of the host: messages that it sends through the peer
+   * travel with the command, and the runtime reads them when it begins.
    */
   readonly early?: (peer: Peer) => void;
   /** See `PeerOptions`. */
   readonly explain?: PeerOptions['explain'];
   readonly limits?: PeerOptions['limits'];
   readonly onPhase?: (phase: Phase, detail?: string) => void;
-  /** The command is there: the host is busy for a while. */
+  /** Called when the command was sent: the host is busy for a while. */
   readonly onSent?: () => void;
   readonly signal?: AbortSignal;
   readonly timeouts?: Timeouts;
-  /** Asked when sudo wants a password that the roster does not have. */
+  /** Called if sudo requires a password that the roster does not have. */
   readonly askSudoPassword?: () => Promise<Secret>;
-  /** Run `ssh_pre_flight` even where it has run. */
+  /** Run `ssh_pre_flight` even if it has already run. */
   readonly preFlight?: boolean;
-  /** What sort of run it is, a word: see `LoaderConfig`. */
+  /** The kind of run: see `LoaderConfig`. */
   readonly kind?: 'state';
   /** Leave nothing on the host. */
   readonly wipe?: boolean;
@@ -41,11 +41,17 @@ export type RuntimeOptions = {
 };
 
 export type Timeouts = {
-  /** Seconds a host may take for each step until its runtime says hello. Default: the host's `timeout`. */
+  /**
+   * Seconds that a host may take for each step until its runtime's hello. Default: the host's
+   * `timeout`.
+   */
   readonly hello?: number;
-  /** Seconds between pings; after three without any byte the link counts as lost. Default 10. */
+  /**
+   * Seconds between pings; after three of them without any byte the link counts as lost. Default
+   * 10.
+   */
   readonly heartbeat?: number;
-  /** Seconds the runtime may live in all. Default: no bound. */
+  /** Seconds that the runtime may live in all. Default: no limit. */
   readonly total?: number;
 };
 
@@ -53,13 +59,13 @@ export type Timeouts = {
 export type Link = {
   readonly hello: Hello;
   readonly peer: Peer;
-  /** Was the artifact there already? */
+  /** Whether the host already had the artifact. */
   readonly cached: boolean;
   /** Node's version on the host. */
   readonly node: string;
-  /** What the host printed beside the wire, cleaned, for diagnostics. */
+  /** Other output of the host, cleaned, for diagnostics. */
   readonly diagnostics: () => string;
-  /** Resolves with the reason when the runtime is gone, whoever ended it. Never rejects. */
+  /** Resolves with the reason when the runtime has ended in any way. Never rejects. */
   readonly ended: Promise<unknown>;
   /** Ends the runtime; open requests reject. */
   readonly close: () => void;

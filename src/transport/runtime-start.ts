@@ -15,7 +15,7 @@ import { watch } from './watch.ts';
 
 export type Begun = { readonly link: Link } | { readonly platform: Platform };
 
-/** The attempts of one `openRuntime`: what is sent early is made once and sent in each. */
+/** The attempts of one `openRuntime`. Early messages are made once and sent in each attempt. */
 export class RuntimeStart {
   readonly #options: RuntimeOptions;
   readonly #suffix: string;
@@ -47,8 +47,8 @@ export class RuntimeStart {
   /**
    * Starts the runtime.
    *
-   * @param onlyOurNode pass over the Node that the host's PATH finds
-   * @returns the link, or the platform that a Node has to be brought for
+   * @param onlyOurNode ignore the Node in the host's PATH
+   * @returns the link, or the platform for which the host needs a Node
    */
   async attempt(become: Become, onlyOurNode = false): Promise<Begun> {
     const { connection, host, onPhase, signal, timeouts } = this.#options;
@@ -57,7 +57,7 @@ export class RuntimeStart {
     const conversation = new BootstrapExchange(connection, channel, become);
     const seconds = timeouts?.hello ?? host.timeout;
     try {
-      // Whatever comes before sudo's answer would be taken for the password.
+      // Bytes sent before sudo's answer would be read as the password.
       let sent = become.nonce === undefined;
       if (sent) this.#sendEarly(conversation);
       this.#options.onSent?.();
@@ -111,7 +111,7 @@ export class RuntimeStart {
     );
   }
 
-  /** A host that reads none of them gets no second one. */
+  /** Answers pings. A host that does not read gets no second pong. */
   #pong(): void {
     if (this.#isPonging) return;
     const sent = this.#peer.event('pong', null);
@@ -193,7 +193,10 @@ export class RuntimeStart {
     };
   }
 
-  /** From outside: a runtime in an endless loop hears nothing, not even that the link has ended. */
+  /**
+   * Kills the runtime by a separate command: in an endless loop it does not even notice the end of
+   * the link.
+   */
   async #kill(pid: unknown, password: Become['password']): Promise<boolean> {
     const { connection, host } = this.#options;
     if (!Number.isSafeInteger(pid)) return false;

@@ -2,10 +2,10 @@ import { TsaltError } from '../protocol/error.ts';
 import { readable } from './faults.ts';
 
 /**
- * One word for a shell that nobody knows: sh, bash, zsh, fish and csh all read what stands
- * between single quotes as it is, save for these few characters.
- * @param key the roster key it comes from, for the message
- * @throws {TsaltError} when the value has a character that some shell would not leave alone
+ * Quotes a string as one argument for an unknown shell: sh, bash, zsh, fish and csh all read text
+ * between single quotes literally, except for these few characters.
+ * @param key the roster key that contains the value, for the message
+ * @throws {TsaltError} if the value contains a character that some shell would change
  */
 export const quoteForAnyShell = (value: string, key: string): string => {
   if (/['\\!\0-\x1f\x7f]/.test(value))
@@ -19,9 +19,9 @@ export const quoteForAnyShell = (value: string, key: string): string => {
   return `'${value}'`;
 };
 
-/** Any text as one word of a POSIX shell. */
+/** Quotes any string as one argument of a POSIX shell. */
 export const posixQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** A POSIX script of one line with its arguments `$1` …, started from any login shell. */
+/** Wraps a one-line POSIX script with its arguments `$1` …, for any login shell. */
 export const shCommand = (script: string, args: readonly string[]): string =>
   ['/bin/sh', '-c', quoteForAnyShell(script, 'script'), 'tsalt-ssh', ...args].join(' ');

@@ -6,7 +6,7 @@ import { TsaltError } from '../protocol/error.ts';
 import { checkTrusted } from '../trust/check.ts';
 import { readable } from './faults.ts';
 
-/** What the user's ssh configuration says about one host; what it does not say is absent. */
+/** Settings of the user's ssh configuration for one host; unset ones are absent. */
 export type SshSettings = {
   readonly hostname: string;
   readonly port?: number;
@@ -18,12 +18,12 @@ export type SshSettings = {
   readonly proxyCommand?: string;
   readonly hostKeyAlias?: string;
   readonly knownHostsFiles: readonly string[];
-  /** Where keys of new hosts go: the user's first file, if it is one. */
+  /** The file for keys of new hosts: the first one, if it is the user's. */
   readonly newKeysFile?: string;
 };
 
 export type SshConfigOptions = {
-  /** A file instead of the user's and the system's; `false`: no configuration at all. */
+  /** A file that replaces the user's and the system's; `false`: no configuration at all. */
   readonly file?: string | false | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 };
@@ -31,8 +31,8 @@ export type SshConfigOptions = {
 const identities = ['id_rsa', 'id_ecdsa', 'id_ed25519'];
 
 /**
- * Reads `~/.ssh/config` by way of `ssh -G`, which knows Include, Match and tokens exactly. ssh
- * is only started where some file could say anything that matters; one answer per name is kept.
+ * Reads `~/.ssh/config` through `ssh -G`, which implements Include, Match and tokens exactly. ssh
+ * is started only if a file may contain relevant settings; the result is kept for each name.
  */
 export class SshConfig {
   readonly #options: SshConfigOptions;
@@ -43,7 +43,7 @@ export class SshConfig {
     this.#options = options;
   }
 
-  /** The settings for a name as the user wrote it. `user` and `port` are what Match sees. */
+  /** Returns the settings for a name as the user wrote it. `user` and `port` are used by Match. */
   settings(name: string, user?: string, port?: number): Promise<SshSettings> {
     this.#matters ??= this.#saysAnything();
     if (!this.#matters) return Promise.resolve(this.defaults(name));
@@ -53,7 +53,7 @@ export class SshConfig {
     return answer;
   }
 
-  /** What ssh does without any configuration. */
+  /** Returns ssh's settings without any configuration. */
   defaults(name: string): SshSettings {
     const home = this.#home();
     const newKeysFile = join(home, '.ssh/known_hosts');
@@ -90,7 +90,7 @@ export class SshConfig {
     checkTrusted(config, 'The ssh configuration');
     const args = [
       '-G',
-      // ssh takes the home directory from the user database; the environment's is the one meant.
+      // ssh takes the home directory from the user database; here the environment's is meant.
       ...(file || (existsSync(own) && this.#home() !== homedir()) ? ['-F', config] : []),
       ...(user === undefined ? [] : ['-l', user]),
       ...(port === undefined ? [] : ['-p', String(port)]),
@@ -112,7 +112,7 @@ export class SshConfig {
   }
 }
 
-/** Understands the output of `ssh -G`. */
+/** Parses the output of `ssh -G`. */
 export const parseSettings = (text: string, home: string): SshSettings => {
   const values = new Map<string, string[]>();
   for (const line of text.split('\n')) {
@@ -141,7 +141,7 @@ export const parseSettings = (text: string, home: string): SshSettings => {
   };
   const user = one('user');
   const port = Number(one('port'));
-  // Unlike elsewhere `none` says something: there is one in the environment.
+  // Unlike elsewhere `none` is significant: the environment may set an agent.
   const agent = values.get('identityagent')?.[0];
   const jump = one('proxyjump');
   const command = one('proxycommand');

@@ -11,7 +11,7 @@ export type Tunnel = {
   readonly hostPort: number;
 };
 
-/** @throws {TsaltError} for what is no tunnel */
+/** @throws {TsaltError} for a malformed tunnel */
 export const parseTunnel = (text: string): Tunnel => {
   const match =
     /^(?:(\[[0-9a-fA-F:.]+\]|[\w.*-]*):)?(\d{1,5}):(\[[0-9a-fA-F:.]+\]|\w[\w.-]*):(\d{1,5})$/.exec(
@@ -35,9 +35,9 @@ export const parseTunnel = (text: string): Tunnel => {
 };
 
 /**
- * Opens `remote_port_forwards` on a connection: what connects to the port on the host reaches
- * the address as this machine sees it.
- * @throws {TsaltError} kind `host` when the host refuses one
+ * Opens `remote_port_forwards` on a connection: connections to the port on the host are forwarded
+ * to the address as seen from this machine.
+ * @throws {TsaltError} kind `host` if the host refuses one
  */
 export const openTunnels = async (
   client: Client,

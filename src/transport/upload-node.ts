@@ -23,19 +23,19 @@ export type UploadOptions = {
   readonly signal?: AbortSignal;
 };
 
-/** Hashing and unpacking 100 MB on a small host, after the last byte has left. */
+/** Seconds for hashing and unpacking 100 MB on a small host, after the last byte was sent. */
 const unpackSeconds = 120;
 
-/** What the system and SSH hold back of the last bytes. */
+/** Bytes that the system and SSH may still buffer. */
 const mostBuffered = 8 * 1024 * 1024;
 
-/** 40 MB over a thin line. */
+/** Seconds for 40 MB over a slow line. */
 const downloadSeconds = 900;
 
 /**
- * Brings a Node binary to a host that has none, by a command of its own: streamed, checked by
- * hash and by running it, then renamed into place.
- * @throws {TsaltError} kind `host`: no binary for its platform, no room, or it does not run there
+ * Sends a Node binary to a host that has none, with a separate command: streams it, checks it by
+ * hash and by running it, then renames it into place.
+ * @throws {TsaltError} kind `host`: no binary for its platform, no space, or it does not run there
  */
 export const uploadNode = async (options: UploadOptions): Promise<void> => {
   const { connection, host, platform, become, suffix, signal, onPhase } = options;
@@ -50,7 +50,7 @@ export const uploadNode = async (options: UploadOptions): Promise<void> => {
     `'${suffix}'`,
     `'${node.sha256}'`,
     `'${node.gzSize}'`,
-    // A terminal has no end of file in raw mode.
+    // A terminal in raw mode has no end of file.
     pty ? "'count'" : "''",
   ]);
   const channel = await connection.exec(become.wrap(command), { pty });
@@ -77,7 +77,7 @@ export const uploadNode = async (options: UploadOptions): Promise<void> => {
   }
 };
 
-/** Has the host downloaded its Node itself? Not where it cannot reach the mirror. */
+/** Lets the host download Node itself. @returns false if it cannot reach the mirror */
 const pulled = async (options: UploadOptions, mirror: Mirror): Promise<boolean> => {
   const { connection, host, become, suffix, signal, onPhase } = options;
   onPhase?.('upload-node', 'from the mirror');

@@ -4,44 +4,44 @@ import { onAbort } from './on-abort.ts';
 import { lost, stuck, tooLong } from './runtime-faults.ts';
 import type { RuntimeOptions } from './runtime-link.ts';
 
-/** Milliseconds that a host has to end its processes when the run is cancelled. */
+/** Milliseconds for a host to end its processes when the run is cancelled. */
 const goodbye = 200;
 
-/** Milliseconds after which a runtime that says nothing at all is taken for one that never will. */
+/** Milliseconds without any response after which a cancelled runtime is killed. */
 const patience = 1500;
 
-/** Milliseconds that ending such a runtime may take. */
+/** Milliseconds that killing such a runtime may take. */
 const force = 3000;
 
-/** Beats without a byte after which a link counts as lost with the next one. */
+/** After this many beats without a byte, the next one marks the link as lost. */
 const beatsMissed = 3;
 
 type Pulse = {
-  /** How often the host was heard. */
+  /** Counts the bytes or messages received from the host. */
   readonly heard: () => number;
   readonly ping: () => void;
   readonly cancel: () => Promise<unknown>;
-  /** Ends the runtime from outside; resolves with whether the host did so. */
+  /** Kills the runtime with a separate command; resolves with whether the host did so. */
   readonly kill: () => Promise<boolean>;
 };
 
 /**
- * Heartbeat, total time and cancelling, until the command ends.
+ * Watches heartbeat, time limit and cancelling until the command ends.
  *
- * @returns what ends a runtime that does not answer
+ * @returns a function that kills an unresponsive runtime
  */
 export const watch = (
   { host, signal, timeouts }: RuntimeOptions,
   conversation: BootstrapExchange,
   { heard, ping, cancel, kill }: Pulse,
 ): ((reason: unknown, killed?: unknown) => void) => {
-  // A module that never gives way hears no end of the link either: it would stay, with the lock.
+  // A module that never yields does not notice the end of the link: it would stay, with the lock.
   const endByForce = (reason: unknown, killed = reason): void => {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<unknown>(resolve => {
       timer = setTimeout(() => resolve(reason), force);
     });
-    // A host that carries out this command can be reached: only the runtime is stuck.
+    // If the host carries out this command it is reachable: only the runtime is stuck.
     const done = kill().then(
       isDone => (isDone ? killed : reason),
       () => reason,
@@ -51,7 +51,7 @@ export const watch = (
     void why.then(known => conversation.close(known));
   };
   const every = (timeouts?.heartbeat ?? 10) * 1000;
-  // Beats are counted, not time: while this process stood still, or was busy, nobody was listening.
+  // Beats are counted instead of time, which also passes while this process is stopped or busy.
   let last = heard();
   let silent = 0;
   const beat = setInterval(() => {
@@ -70,7 +70,8 @@ export const watch = (
     const told = performance.now();
     const before = heard();
     const close = (): void => conversation.close(cancelled(host.id));
-    // Told so, the host ends its processes at once; of a lost link it would let them finish.
+    // After this request the host ends its processes at once; after a lost link it would let them
+    // finish.
     cancel().then(close, close);
     ping();
     const look = (): void => {

@@ -3,7 +3,7 @@ import type { Host } from '../../protocol/host.ts';
 import type { Channel, Connection, ExecOptions, Exit, PersonsTerminal } from '../transport.ts';
 import { channelRefused, connectionLost } from './faults.ts';
 
-/** A client that is logged in, as the contract has it. `silence`: see `connectionLost`. */
+/** Adapts a logged-in client to `Connection`. `silence`: see `connectionLost`. */
 export const connectionOf = (
   client: Client,
   host: Host,
@@ -49,16 +49,16 @@ export const connectionOf = (
     close: () => {
       closing = true;
       client.end();
-      // A host that does not answer the goodbye is not waited for.
+      // Do not wait for a host that does not answer the disconnect.
       setTimeout(() => client.destroy(), 1000).unref();
     },
   };
 };
 
 /**
- * Runs a command. A channel that is closed before the command was taken is asked for again: some
- * releases of dropbear close one when a process of another ends at that moment (its issue 321),
- * and with MaxSessions 1 sshd refuses a second one until it has noticed the end of the first.
+ * Runs a command. Retries if the channel is closed before the command was accepted: some releases
+ * of dropbear close one when another process ends at that moment (its issue 321), and with
+ * MaxSessions 1 sshd refuses a second one until it has noticed the end of the first.
  */
 const exec = (
   client: Client,
@@ -92,7 +92,7 @@ const exec = (
     }
   });
 
-/** Wide, so that nothing wraps; no echo, no line editing, no change of line ends. */
+/** Wide, so that lines do not wrap; without echo, line editing or conversion of line ends. */
 const rawTerminal: PseudoTtyOptions = {
   term: 'dumb',
   cols: 1000,

@@ -1,10 +1,10 @@
 import { TsaltError } from '../../protocol/error.ts';
 import { readable, unreachable } from '../faults.ts';
 
-/** What ssh2 reports; `level` tells which part of it does. */
+/** An error of ssh2; `level` names the part of ssh2 that reports it. */
 export type Ssh2Error = Error & { level?: string };
 
-/** The server ended the connection while an early login was under way. */
+/** The server ended the connection during an early login. */
 export class BrokenOff extends Error {
   readonly fault: TsaltError;
   constructor(fault: TsaltError) {
@@ -26,7 +26,10 @@ export const unknownAlgorithm = (where: string, error: unknown): TsaltError =>
 
 const isReset = (error: Error): boolean => 'code' in error && error.code === 'ECONNRESET';
 
-/** Why there is no verified host yet; `greeting` is the first it said. */
+/**
+ * Returns the error of a connection that ended before the host was verified; `greeting` is the
+ * host's first output.
+ */
 export const handshakeFault = (where: string, error: Ssh2Error, greeting: string): TsaltError => {
   if (/no matching host key/i.test(error.message))
     return new TsaltError('ssh-algorithms', `${where}: no common host key algorithm.`, {
@@ -57,9 +60,9 @@ export const dropped = (where: string): TsaltError =>
   });
 
 /**
- * The login was cut.
+ * Returns the error of a login that was cut.
  *
- * @param banner what the host printed before: PAM reports there why it lets nobody in
+ * @param banner the host's output before: PAM reports there why it refuses logins
  */
 export const loginCut = (
   where: string,
@@ -76,7 +79,7 @@ export const loginCut = (
         : undefined,
   });
 
-/** `silence`: seconds without any answer after which ssh2 gives up. */
+/** `silence`: seconds without a response after which ssh2 closes the connection. */
 export const connectionLost = (where: string, silence: number, error?: Ssh2Error): TsaltError =>
   new TsaltError(
     'connection-lost',

@@ -23,17 +23,17 @@ export type HandshakeOptions = {
   readonly plan: ConnectionPlan;
   /** The host's name in messages. */
   readonly where: string;
-  /** Send the first login in the first flight. */
+  /** Send the first login request together with the handshake. */
   readonly pipelined: boolean;
-  /** Seconds until the host is verified, and from then until the login is through. */
+  /** Seconds until the host is verified, and from then until the login has succeeded. */
   readonly limits: { readonly verified: number; readonly login: number };
-  /** Throws when the key is not the host's. */
+  /** Throws if the host key is wrong. */
   readonly verify: (key: Buffer) => void;
   readonly onVerified: (() => void) | undefined;
   readonly signal: AbortSignal | undefined;
 };
 
-/** From an open socket to a connection that is logged in. */
+/** Logs in on an open socket. */
 export const handshake = (options: HandshakeOptions): Promise<Connection> =>
   new Promise((resolve, reject) => {
     new Handshake(options, resolve, reject).begin();
@@ -50,7 +50,7 @@ class Handshake {
   #verified = false;
   #verdict: unknown;
   #greeting = '';
-  /** The end of what the host printed during the login. */
+  /** The last part of the host's output during the login. */
   #banner = '';
 
   constructor(

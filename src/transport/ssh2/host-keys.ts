@@ -17,8 +17,8 @@ const defaults: readonly Algorithm[] = [
 ];
 
 /**
- * Returns the algorithms to offer, changed by the ssh option `HostKeyAlgorithms`. Those whose keys
- * are known of the host come first, so that it shows one of them.
+ * Returns the algorithms to offer, changed by the ssh option `HostKeyAlgorithms`. Algorithms of the
+ * host's known keys come first, so that the host shows one of these keys.
  */
 export const hostKeyAlgorithms = ({ entries, address, given }: Route): Algorithm[] => {
   const { serverHostKey: change } = given.algorithms;
@@ -34,7 +34,7 @@ export const hostKeyAlgorithms = ({ entries, address, given }: Route): Algorithm
   return [...named('prepend'), ...known, ...unknown];
 };
 
-/** @throws {TsaltError} kind `host-key`: the key is not the host's, or nobody can tell */
+/** @throws {TsaltError} kind `host-key`: the key is not the host's, or this cannot be decided */
 export const verifyKeyOf = (
   { host, address, entries, newKeysFile }: Route,
   key: Buffer,

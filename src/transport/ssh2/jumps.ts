@@ -7,7 +7,7 @@ import { onAbort } from '../on-abort.ts';
 import type { SshConfig } from '../ssh-config.ts';
 import type { Connection } from '../transport.ts';
 
-/** The jump hosts of one run, each connected once. Each hop is verified as a host of its own. */
+/** The jump hosts of one run. Each is connected once, and verified like any host. */
 export class Jumps {
   readonly #config: SshConfig;
   readonly #connect: (hop: Host) => Promise<Connection>;
@@ -31,7 +31,7 @@ export class Jumps {
     const opened = this.#opened.get(key) ?? this.#connectHop(last, hops.join(','), host);
     this.#opened.set(key, opened);
     opened.catch(() => this.#forget(key, opened));
-    // The way is made for others, too, so that it is not cut short for this one.
+    // Other hosts use this connection too, so aborting one host must not end it.
     const connection = await unlessAborted(opened, signal, host.id);
     if (connection.lost() !== undefined) {
       this.#forget(key, opened);

@@ -9,7 +9,7 @@ const howToLogIn =
 const byPassword =
   'If the user is right, --askpass asks for the password, and --key-deploy brings the key there.';
 
-/** Walks through the login methods and remembers what happened, for the message. */
+/** Tries the login methods in order and records the outcomes, for the message. */
 export class LoginAttempts {
   readonly #methods: readonly AnyAuthMethod[];
   readonly #user: string;
@@ -36,13 +36,13 @@ export class LoginAttempts {
       this.#tried.push(method.type === 'agent' ? 'agent' : wire);
       return method;
     }
-    // Without any secret at hand the question alone tells what the server would take.
+    // Without any secret, only the server's prompt shows what it would accept.
     if (this.#tried.length > 0 || offered) return;
     this.#tried.push('none');
     return { type: 'none', username: this.#user };
   }
 
-  /** Only keys were refused, and the host would take a password. */
+  /** Whether only keys were refused and the host would accept a password. */
   #couldTryPassword(tried: readonly string[]): boolean {
     const onlyKeys = tried.some(method => method === 'publickey' || method === 'agent');
     const takesPassword = ['password', 'keyboard-interactive'].some(method =>

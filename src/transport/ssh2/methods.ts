@@ -10,7 +10,7 @@ type Sources = {
   readonly host: Host;
   readonly settings: SshSettings;
   readonly given: Ssh2Options;
-  /** By no password, and asking nobody. */
+  /** Without passwords and without prompts. */
   readonly keysOnly: boolean;
   readonly keys: KeyRing;
   readonly options: TransportOptions;
@@ -18,7 +18,7 @@ type Sources = {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The ways of logging in to one host, in the order to try them; `oneKey`: see `Plan`. */
+/** Returns the login methods for one host, in the order to try them; `oneKey`: see `Plan`. */
 export const loginMethods = async (
   sources: Sources,
 ): Promise<{ methods: AnyAuthMethod[]; oneKey: boolean }> => {
@@ -55,7 +55,7 @@ const agentSocket = ({ given, settings, options }: Sources): string | undefined 
   return named && named !== 'none' ? expandHome(named, env) : undefined;
 };
 
-/** `configured`: somebody named key files for this host. */
+/** `configured`: the roster or the configuration names key files for this host. */
 const keysOf = async (
   { host, settings, given, keysOnly, keys: ring, options }: Sources,
   agentOnly: boolean,
@@ -99,7 +99,7 @@ const passwordMethods = (
   return [{ type: 'password', username, password: passwd.reveal() }, interactive];
 };
 
-/** The methods that `ssh_options` leave, in their order; an agent offers keys. */
+/** Returns the methods that `ssh_options` allow, in their order; an agent offers keys. */
 const inOrder = (order: readonly string[], methods: readonly AnyAuthMethod[]): AnyAuthMethod[] => {
   const rank = ({ type }: AnyAuthMethod): number =>
     order.indexOf(type === 'agent' ? 'publickey' : type);

@@ -3,7 +3,7 @@ import { TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
 import { checkSshOption } from '../openssh.ts';
 
-/** What a host's `ssh_options` come to where ssh2 carries them out. */
+/** A host's `ssh_options`, as far as ssh2 implements them. */
 export type Ssh2Options = {
   readonly family?: 4 | 6;
   readonly localAddress?: string;
@@ -28,12 +28,13 @@ type Draft = { -readonly [K in keyof Omit<Ssh2Options, 'algorithms'>]: Ssh2Optio
   algorithms: Record<string, unknown>;
 };
 
-/** Sets what a value means; `undefined` says that ssh2 cannot do it. */
+/** Applies a value; returns `undefined` if ssh2 does not support it. */
 type Reader = (draft: Draft, value: string) => true | undefined;
 
 /**
- * Reads `ssh_options` for ssh2. As with ssh, the first value of an option counts.
- * @throws {TsaltError} `ssh-option` for what ssh2 cannot do: nothing is left out silently
+ * Reads `ssh_options` for ssh2. As with ssh, the first value of an option wins.
+ * @throws {TsaltError} `ssh-option` for an option that ssh2 does not support: none is ignored
+ * silently
  */
 export const ssh2Options = ({ id, ssh_options = [] }: Host): Ssh2Options => {
   const draft: Draft = {
@@ -79,7 +80,7 @@ const set =
     return true;
   };
 
-/** A method that may be switched off; it is on already. */
+/** A method that is on by default and may be switched off. */
 const method =
   (name: string): Reader =>
   (draft, value) => {
@@ -88,7 +89,7 @@ const method =
     return isOn === undefined ? undefined : true;
   };
 
-/** What ssh2 never does can be forbidden, not asked for. */
+/** Features that ssh2 does not have: `no` is accepted, `yes` is not. */
 const never: Reader = (_draft, value) => (value === 'no' ? true : undefined);
 
 /** A list of names; `+`, `-` and `^` change the default as ssh does. */

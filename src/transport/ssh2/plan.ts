@@ -9,7 +9,7 @@ import type { TransportOptions } from '../transport.ts';
 import { loginMethods } from './methods.ts';
 import { type Ssh2Options, ssh2Options } from './options.ts';
 
-/** What the way to a host needs to know, settled before the socket opens. */
+/** The settings of a connection to a host, known before the socket opens. */
 export type Route = {
   readonly host: Host;
   readonly address: HostAddress;
@@ -17,14 +17,14 @@ export type Route = {
   /** From the roster's `ssh_options`. */
   readonly given: Ssh2Options;
   readonly newKeysFile: string | undefined;
-  /** Shared by the hosts of the run that have the same files. */
+  /** Shared by those hosts of the run that use the same files. */
   readonly entries: KnownHost[];
 };
 
-/** What the login needs as well. */
+/** The settings of a login in addition. */
 export type ConnectionPlan = Route & {
   readonly methods: readonly AnyAuthMethod[];
-  /** The first method is one configured key: it may be sent in the first flight. */
+  /** The first method is one configured key: it may be sent together with the handshake. */
   readonly oneKey: boolean;
 };
 
@@ -91,7 +91,9 @@ export class Planner {
   }
 }
 
-/** Nothing that a program could take for an option, and nothing no name contains. */
+/**
+ * Refuses strings that a program could take for an option, and characters that no name contains.
+ */
 const checkWord = (value: string, key: string): void => {
   if (value === '' || /^-|[\s\0-\x1f\x7f]/.test(value))
     throw new TsaltError(

@@ -3,7 +3,7 @@ import { cancelled, timedOut, unreachable } from '../faults.ts';
 import type { HostAddress } from '../known-hosts.ts';
 import type { Ssh2Options } from './options.ts';
 
-/** A TCP connection that does not wait to fill packets. */
+/** Opens a TCP connection without Nagle's delay. */
 export const tcp = (
   { host, port }: HostAddress,
   { family, localAddress, tcpKeepAlive }: Ssh2Options,

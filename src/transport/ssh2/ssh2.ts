@@ -14,11 +14,11 @@ import { Jumps } from './jumps.ts';
 import { type ConnectionPlan, Planner, type Route } from './plan.ts';
 import { tcp } from './socket.ts';
 
-/** Some 10 seconds in all: a server that starts up to MaxStartups logins has ended some by then. */
+/** About 10 seconds in all: by then, a server with MaxStartups unfinished logins has ended some. */
 const mostRetries = 6;
 const longestPause = 2000;
 
-/** SSH inside this process. What it cannot do (certificates, FIDO, GSSAPI) is left to `openssh`. */
+/** SSH inside this process. Features that it lacks (certificates, FIDO, GSSAPI) need `openssh`. */
 export const ssh2Transport = (options: TransportOptions): Transport => new Ssh2Transport(options);
 
 class Ssh2Transport implements Transport {
@@ -40,7 +40,7 @@ class Ssh2Transport implements Transport {
   async connect(host: Host, options: ConnectOptions = {}): Promise<Connection> {
     const { signal, keysOnly = false } = options;
     const route = await this.#planner.route(host);
-    // The host answers while ssh2 is loaded and keys are read.
+    // Connect while ssh2 is being loaded and keys are read.
     const early = this.#start(route, signal);
     const plan = await this.#planner.plan(route, keysOnly).catch(error => {
       void early.then(hangUp, () => undefined);
@@ -50,7 +50,7 @@ class Ssh2Transport implements Transport {
       try {
         return await this.#attempt(plan, tries === 0 ? early : this.#start(route, signal), options);
       } catch (error) {
-        // sshd drops connections over MaxStartups unread: nothing has happened yet, so again.
+        // sshd drops connections beyond MaxStartups unread. Nothing has happened yet, so try again.
         const code = error instanceof TsaltError ? error.code : '';
         const again =
           code === 'connect-dropped'
@@ -71,10 +71,10 @@ class Ssh2Transport implements Transport {
     this.#jumps.close();
   }
 
-  /** Begins to connect; whoever waits for the socket hears of a failure. */
+  /** Begins to connect. A failure is reported to the code that awaits the socket. */
   #start(route: Route, signal: AbortSignal | undefined): Promise<Duplex> {
     const socket = this.#socket(route, signal);
-    // What breaks before anybody listens is found broken then.
+    // A failure before the socket is awaited is noticed then.
     socket.then(
       one => one.on('error', () => undefined),
       () => undefined,
@@ -90,7 +90,7 @@ class Ssh2Transport implements Transport {
     try {
       return await this.#open(plan, socket, plan.oneKey, options);
     } catch (error) {
-      // A server that breaks off over the early login gets the usual order.
+      // If the server disconnects because of the early login, use the usual order.
       if (!(error instanceof BrokenOff)) throw error;
       const again = this.#start(plan, options.signal);
       return await this.#open(plan, again, false, options).catch(fault => {
@@ -99,7 +99,7 @@ class Ssh2Transport implements Transport {
     }
   }
 
-  /** One try: host key, login. */
+  /** Makes one attempt: host key, then login. */
   async #open(
     plan: ConnectionPlan,
     socket: Promise<Duplex>,
@@ -126,7 +126,7 @@ class Ssh2Transport implements Transport {
     });
   }
 
-  /** Seconds until the socket stands, and from then until the host is verified. */
+  /** Seconds until the socket is open, and from then until the host is verified. */
   #seconds({ host, given }: Route): number {
     return this.#options.connectTimeout ?? given.connectTimeout ?? host.timeout;
   }

@@ -1,8 +1,8 @@
 /**
- * All that uses ssh2's private parts (1.17.0, pinned): faster signing, one flight for service
- * request and signed login, and an answer that keeps sshd's output from waiting for our ACK.
- * Each function checks that what it touches is there and does nothing otherwise; then the link
- * is slower and just as right. test/transport/ssh2-tuning.test.ts fails when ssh2 changes.
+ * Contains all uses of ssh2's private parts (1.17.0, pinned): faster signing, service request and
+ * signed login in one flight, and a reply that keeps sshd's output from waiting for our ACK. Each
+ * function checks the parts that it needs and does nothing if they differ; the link is then slower
+ * but still correct. test/transport/ssh2-tuning.test.ts fails when ssh2 changes.
  */
 import { createPrivateKey, sign } from 'node:crypto';
 import type { Client, ParsedKey } from 'ssh2';
@@ -34,7 +34,7 @@ const digests: Readonly<Record<string, string | null>> = {
   'ssh-rsa': 'sha1',
 };
 
-/** Signs through a key object that is made once instead of a PEM parsed per signature. */
+/** Signs with a key object that is made once, instead of parsing the PEM for each signature. */
 export const fastSign = (key: ParsedKey): ParsedKey => {
   const digest = Object.hasOwn(digests, key.type) ? digests[key.type] : undefined;
   if (digest === undefined) return key;
@@ -43,16 +43,16 @@ export const fastSign = (key: ParsedKey): ParsedKey => {
     key.sign = (data, algorithm) =>
       sign(algorithm ?? digest ?? undefined, Buffer.from(data), object);
   } catch {
-    // A key that Node cannot read stays with ssh2's own signing.
+    // For a key that Node cannot read, ssh2 signs itself.
   }
   return key;
 };
 
 /**
- * Sends the service request and the first public-key login, already signed, in one flight: two
- * round trips less. To be called right after `client.connect()`, only when the first login
+ * Sends the service request and the first public-key login, already signed, in one flight, which
+ * saves two round trips. Call it directly after `client.connect()`, and only if the first login
  * method is the one configured key, since a refused signature counts as an attempt.
- * @returns whether it took hold
+ * @returns whether ssh2 has the expected parts
  */
 export const pipelineAuth = (client: Client): boolean => {
   const protocol = protocolOf(client);
@@ -66,7 +66,7 @@ export const pipelineAuth = (client: Client): boolean => {
       return authPK.call(this, user, key, algorithm, signer);
     first = false;
     const rsa = key.type === 'ssh-rsa';
-    // sshd's list of RSA hashes has not been read yet; every OpenSSH since 7.2 takes this one.
+    // sshd's list of RSA hashes has not arrived yet; every OpenSSH since 7.2 accepts this one.
     return authPK.call(this, user, key, rsa ? 'rsa-sha2-512' : algorithm, (data, done) =>
       done(Buffer.from(key.sign(data, rsa ? 'sha512' : undefined))),
     );
@@ -85,10 +85,11 @@ export const pipelineAuth = (client: Client): boolean => {
 };
 
 /**
- * Answers what sshd sends before the session stands (host key list, debug lines) at once with
- * SSH_MSG_IGNORE: sshd's socket still has Nagle's algorithm then, so its channel confirmation
- * would wait 40 ms for our delayed ACK. ssh2's own proof request for the list is not sent.
- * @returns whether it took hold
+ * Answers messages that sshd sends before the session is open (host key list, debug lines) at once
+ * with SSH_MSG_IGNORE: at that time sshd's socket still uses Nagle's algorithm, so its channel
+ * confirmation would wait 40 ms for our delayed ACK. ssh2's own proof request for the list is not
+ * sent.
+ * @returns whether ssh2 has the expected parts
  */
 export const nudge = (client: Client): boolean => {
   const protocol = protocolOf(client);
@@ -100,7 +101,7 @@ export const nudge = (client: Client): boolean => {
   let open = false;
   const ignore = (): void => {
     if (open) return;
-    // Writer and cipher are others after each key exchange.
+    // Writer and cipher are replaced at each key exchange.
     const { write } = protocol._packetRW;
     const at = write.allocStart;
     const packet = write.alloc(5);
