@@ -10,9 +10,9 @@ type Answer = { result: boolean; comment: string | string[]; ret: Plain };
 type Ask = (fun: string, args: readonly unknown[], kwargs: PlainDict) => Promise<Answer>;
 
 /**
- * The state functions that `auto_state` makes of get, list, create, update and delete: `present`
- * and `absent` with test mode and computed changes, `describe` for what there is
- * (spec/idem-contracts: "Auto State").
+ * Makes the state functions of `auto_state` from get, list, create, update and delete: `present`
+ * and `absent` with test mode and computed changes, and `describe` (spec/idem-contracts: "Auto
+ * State").
  * @param resource the module's name, `my_cloud.my_resource`
  */
 export const autoState = (
@@ -44,7 +44,7 @@ const signatureOf = (
   return Object.hasOwn(signatures, exportName) ? signatures[exportName] : undefined;
 };
 
-/** Calls a function of the resource with those keywords that it takes. */
+/** Calls a function of the resource with the keywords that it declares. */
 const asker =
   (exports: Exports, signatures: Readonly<Record<string, FunctionSignature>>): Ask =>
   async (name, args, kwargs) => {
@@ -126,7 +126,7 @@ const describe = async (
   );
 };
 
-/** A copy: a resource may hand out the very object that its `update` changes. */
+/** Copies the value: a resource may return the same object that its `update` changes. */
 const snapshot = (name: string, value: Plain): PlainDict => {
   if (value === null || value === undefined) return {};
   if (isPlainDict(value)) return toJson(value) as PlainDict;
@@ -135,7 +135,7 @@ const snapshot = (name: string, value: Plain): PlainDict => {
   );
 };
 
-/** The arguments from the SLS, without those that are null or missing. */
+/** Returns the arguments from the SLS without those that are null or missing. */
 const given = (kwargs: PlainDict): PlainDict =>
   Object.fromEntries(
     Object.entries(kwargs).filter(([, value]) => value !== undefined && value !== null),

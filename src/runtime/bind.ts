@@ -9,9 +9,9 @@ type Call = {
 
 /**
  * Separates keywords from positional arguments in a call between modules,
- * `__salt__['cmd.run']('id', { runas: 'www' })`. `kwargs()` marks keywords beyond doubt; else a
- * trailing plain object is keywords when all its keys are parameters, or when it stands behind
- * the last positional parameter of a function that takes keywords.
+ * `__salt__['cmd.run']('id', { runas: 'www' })`. `kwargs()` marks keywords explicitly. Otherwise a
+ * trailing plain object is taken as keywords if all its keys are parameters, or if it follows the
+ * last positional parameter of a function that takes keywords.
  */
 export const splitCall = (signature: FunctionSignature, args: readonly unknown[]): Call => {
   const last = args.at(-1);
@@ -30,7 +30,10 @@ export const splitCall = (signature: FunctionSignature, args: readonly unknown[]
   return isKeywords ? { args: before, kwargs: last } : { args, kwargs: {} };
 };
 
-/** Positional arguments stand behind those that are given by name; unknown names are left out. */
+/**
+ * Binds a call leniently: positional arguments fill the parameters that are not named; unknown
+ * names are dropped.
+ */
 const lenientCall = (
   { positional, keywords, anyKeyword, rest }: FunctionSignature,
   before: readonly unknown[],

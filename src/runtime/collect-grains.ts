@@ -16,8 +16,9 @@ export type GrainsLog = (
 
 /**
  * Collects the grains of this host from all public functions of the grains modules. Later modules
- * win: core first, then the others and the user's, then what the administrator wrote down.
- * A function sees as `__grains__` what is known before it; one that fails costs only its own grains.
+ * override earlier ones: first core, then the other built-in ones and the user's, then the
+ * administrator's files. A function sees the grains collected so far as `__grains__`; if it fails,
+ * only its own grains are missing.
  */
 export const collectGrains = async (registry: FullRegistry, log: GrainsLog): Promise<PlainDict> => {
   const grains: PlainDict = {};

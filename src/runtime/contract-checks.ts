@@ -4,8 +4,8 @@ import type { FunctionSignature, Param } from '../protocol/meta.ts';
 import { isPlainDict } from '../protocol/plain.ts';
 
 /**
- * Returns the errors in the parameters of a function that `auto_state` calls: it gets a name (not
- * `list`) and the arguments of the state as options, of which any may be missing.
+ * Returns the errors in the parameters of a function that `auto_state` calls: it receives a name
+ * (not `list`) and the arguments of the state as options, any of which may be missing.
  */
 export const optionFaults = (fun: string, signature: FunctionSignature): string[] => {
   const [first, ...others] = signature.positional;
@@ -53,9 +53,8 @@ const stateRules: Readonly<Record<string, Rule>> = {
 };
 
 /**
- * Checks what a function of a module under contract returned, by the contract `returns`
- * (spec/idem-contracts).
- * @throws CommandExecutionError naming what lacks and what has the wrong type
+ * Checks the return of a function under the contract `returns` (spec/idem-contracts).
+ * @throws CommandExecutionError that names what is missing or has a wrong type
  */
 export const checkContractReturn = (fun: string, kind: string, ret: unknown): void => {
   const rules = kind === 'state' ? stateRules : execRules;
@@ -82,8 +81,8 @@ const brief = (value: unknown): string => {
 };
 
 /**
- * Checks what `describe` of a module under contract returned.
- * @throws CommandExecutionError naming the place
+ * Checks the return of `describe` in a module under contract.
+ * @throws CommandExecutionError that names the position
  */
 export const checkDescription = (fun: string, ret: unknown): void => {
   const fault = findDescriptionFault(ret);

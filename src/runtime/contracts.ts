@@ -13,13 +13,13 @@ type AnyFunction = (...args: any[]) => unknown;
 
 type Signatures = Readonly<Record<string, FunctionSignature>>;
 
-/** A contract of the user's. */
+/** A contract that the user wrote. */
 export type FoundContract = { readonly exports: ContractExports; readonly signatures: Signatures };
 
-/** A contract of the user's by its name. */
+/** Finds a user's contract by its name. */
 export type ContractFinder = (name: string) => FoundContract | undefined;
 
-/** Contracts of Idem's and the functions each wants, by their first parameters. */
+/** Idem's contracts, with the functions that each requires and their first parameters. */
 const wanted: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   auto_state: { get: ['name'], list: [], create: ['name'], update: ['name'], delete: ['name'] },
   resource: { present: ['name'], absent: ['name'], describe: [] },
@@ -38,9 +38,9 @@ const hooks = new Set([
 ]);
 
 /**
- * A module's exports with its contracts (`__contracts__`) applied: signatures checked, calls
- * wrapped, and for `auto` the state functions that `auto_state` makes of it.
- * @throws when the module does not hold a contract, naming all that is missing
+ * Applies a module's contracts (`__contracts__`) to its exports: checks signatures, wraps calls,
+ * and for `auto` adds the state functions of `auto_state`.
+ * @throws if the module violates a contract, with all that is missing
  */
 export const applyContracts = (
   source: ManifestModule,
@@ -91,8 +91,8 @@ const contractNames = ({ __contracts__ }: ContractExports): string[] | undefined
 };
 
 /**
- * Contracts of the user's that modules of the user's are under without naming them: `init` all,
- * `my_cloud.init` those below `my_cloud`.
+ * Returns the user's contracts that apply to user modules without being named: `init` to all,
+ * `my_cloud.init` to those below `my_cloud`.
  */
 const generalContracts = ({ kind, name, builtin }: ManifestModule): string[] => {
   if (builtin || (kind !== 'exec' && kind !== 'state')) return [];
@@ -115,7 +115,7 @@ const publicFunctions = (exports: ContractExports): Functions => {
 
 type Contract = { readonly name: string; readonly found: FoundContract | undefined };
 
-/** The functions that a contract requires and the module lacks: `update(name, …)`. */
+/** Returns the functions that a contract requires and the module lacks: `update(name, …)`. */
 const missing = (
   { name, found: own }: Contract,
   functions: Functions,
@@ -145,7 +145,9 @@ const missing = (
   });
 };
 
-/** `sig_get = ['name']` in a contract lists the parameters; a function shows them by its own. */
+/**
+ * Returns the parameters in a contract: `sig_get = ['name']` lists them; a function shows its own.
+ */
 const parametersOf = ({ exports, signatures }: FoundContract, key: string): readonly string[] => {
   const value = exports[key];
   if (Array.isArray(value)) return value.map(String);
@@ -155,7 +157,7 @@ const parametersOf = ({ exports, signatures }: FoundContract, key: string): read
 const namesOf = (signature: FunctionSignature | undefined): string[] =>
   [...(signature?.positional ?? []), ...(signature?.keywords ?? [])].map(({ name }) => name);
 
-/** The steps of a contract for one function: `pre_get`, then `pre`. */
+/** Returns the steps of a contract for one function: `pre_get`, then `pre`. */
 const own = ({ found }: Contract, step: string, fun: string): AnyFunction[] =>
   [`${step}_${fun}`, step].flatMap(key => {
     const value = found?.exports[key];
@@ -169,7 +171,7 @@ type Wrapping = {
   readonly contracts: readonly Contract[];
   readonly call: AnyFunction | undefined;
   readonly soft: boolean;
-  /** `returns` is implied. */
+  /** Whether results are checked: `returns` is implied. */
   readonly checks: boolean;
 };
 
@@ -206,7 +208,7 @@ const wrap = (wrapping: Wrapping, fun: AnyFunction): AnyFunction => {
   return depends ? Object.assign(wrapped, { [dependsKey]: depends }) : wrapped;
 };
 
-/** `soft_fail`: an error becomes a return that says so. */
+/** `soft_fail`: converts an error into a return that reports it. */
 const softly = async (
   { module, kind }: Wrapping,
   name: unknown,

@@ -4,7 +4,7 @@ import type { Manifest } from '../protocol/manifest.ts';
 import { type FunctionSignature, openSignature } from '../protocol/meta.ts';
 import type { Resolved } from './registry-types.ts';
 
-/** The execution functions that the control node answers: this host only passes the call on. */
+/** The execution functions of the control node. This host forwards their calls. */
 export class ControlFunctions {
   readonly #manifest: Manifest;
   #names: ReadonlySet<string> | undefined;

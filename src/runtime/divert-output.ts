@@ -4,8 +4,8 @@ import { format } from 'node:util';
 import type { LogLevel } from '../protocol/job.ts';
 
 /**
- * Makes `console` and `process.stdout` log lines, and `process.stdin` empty: the real ones are
- * the wire, and one stray byte from a module would end the run.
+ * Redirects `console` and `process.stdout` to the log and makes `process.stdin` empty: the real
+ * ones are the wire, and one stray byte from a module would end the run.
  */
 export const divertOutput = (log: (level: LogLevel, message: string) => void): void => {
   const levels = {

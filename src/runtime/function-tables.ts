@@ -11,14 +11,14 @@ import { splitCall } from './bind.ts';
 import type { Resolved, Unavailable } from './registry-types.ts';
 import { chain, isPromise, type MaybePromise, type ResolvedFunction } from './virtual.ts';
 
-/** Where a table takes its functions from. */
+/** Supplies the functions of a table. */
 type Source = {
   readonly find: (name: string) => MaybePromise<Resolved | Unavailable>;
   readonly has: (name: string) => boolean;
   readonly names: () => readonly string[];
 };
 
-/** Functions by name, found and bound when they are called (`__salt__`, `__states__`). */
+/** Makes a table of functions that are found and bound on call (`__salt__`, `__states__`). */
 export const functionTable = ({ find, has, names }: Source): FunctionTable => {
   const functions = new Map<string, ModuleFunction>();
   const functionOf = (name: string): ModuleFunction => {
@@ -29,7 +29,7 @@ export const functionTable = ({ find, has, names }: Source): FunctionTable => {
       if (!found.ok) throw new CommandExecutionError(found.reason);
       const call =
         found.signature === openSignature ? splitOpen(args) : splitCall(found.signature, args);
-      // Awaited, so that a stack shows who called.
+      // Awaited, so that a stack trace shows the caller.
       return await found.call(call.args as never, call.kwargs as never);
     };
     functions.set(name, fun);
@@ -47,7 +47,10 @@ export const functionTable = ({ find, has, names }: Source): FunctionTable => {
   });
 };
 
-/** Helpers (`__utils__`) are called as they are, without binding, and may answer at once. */
+/**
+ * Makes a table of helpers (`__utils__`): they are called without binding, and may return
+ * synchronously.
+ */
 export const helperTable = (
   find: (name: string) => MaybePromise<ResolvedFunction>,
 ): { readonly [name: string]: unknown } => {
@@ -73,7 +76,7 @@ export const helperTable = (
 const isName = (key: string | symbol): key is string =>
   typeof key === 'string' && key.includes('.');
 
-/** A call without a signature: a mapping at the end holds arguments by name. */
+/** Splits a call without a signature: a mapping at the end holds keyword arguments. */
 const splitOpen = (args: readonly unknown[]) => {
   const last = args.at(-1);
   if (last instanceof Kwargs) return { args: args.slice(0, -1), kwargs: last.values };
@@ -87,7 +90,7 @@ const whyNotOnHost = (kind: 'exec' | 'state', name: string): string | undefined 
     ? "states are compiled on the control node; a module calls single ones by __states__['pkg.installed']"
     : whyNotHere(kind, name);
 
-/** The error for a function that does not exist. */
+/** Returns the error for a function that does not exist. */
 export const missingFunction = (
   kind: 'exec' | 'state' | 'utils',
   name: string,

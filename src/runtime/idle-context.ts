@@ -2,7 +2,8 @@ import type { ModuleContext } from '../modules/api.ts';
 import type { Registry } from './registry-types.ts';
 
 /**
- * The context of module code that runs outside of any call: timers, work at load, a watchdog.
+ * The context of module code that runs outside of any call: timers, work during loading, a
+ * watchdog.
  *
  * @param dir - The workspace.
  */

@@ -2,30 +2,30 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAlive } from '../modules/_shared/commands/run-lock.ts';
 
-/** A reaction that is owed: to the changes of these states (`stemOf`), by the state of this SLS. */
+/** A reaction that is owed by a state of this SLS, to changes of these states (`stemOf`). */
 export type Debt = { readonly sls: string; readonly changed: Set<string> };
 
 /** Reactions owed, by the key of the state that reacts. */
 export type Debts = Map<string, Debt>;
 
-/** The first line of a journal. States are numbers: their places in `states`. */
+/** The first line of a journal. States are numbers: their indexes in `states`. */
 export type Header = {
   readonly pid: number;
-  /** When that process began, in the kernel's count. */
+  /** When that process began, as the kernel counts it. */
   readonly begun: string;
-  /** The kernel's id of this boot. Lines after the first one may be lost with the power. */
+  /** The kernel's id of this boot. A power failure may lose lines after the first one. */
   readonly boot: string;
   /** Key and SLS. */
   readonly states: readonly (readonly [string, string])[];
-  /** A state whose changes others react to, and those. */
+  /** Each state that others react to, with its watchers. */
   readonly plan: readonly (readonly [number, readonly number[]])[];
-  /** A reaction that an earlier run left, and the states that changed. */
+  /** Reactions that an earlier run left, with the states that changed. */
   readonly owed: readonly (readonly [number, readonly number[]])[];
 };
 
 /**
- * The lines after the header, one for each thing that happened. A line without its line feed was
- * cut off and does not count.
+ * The lines after the header, one per event. A line without its line feed is incomplete and
+ * ignored.
  */
 export const lines = {
   began: (state: number): string => `+${state}\n`,
@@ -37,14 +37,15 @@ export const lines = {
 };
 
 /**
- * The state's module and id, from its key. A state whose name or function was changed since is
- * still the one that changed; a watcher has to be the very same, as one id may have several.
+ * Returns the state's module and id, from its key. A state whose name or function was changed since
+ * then still counts as the one that changed; a watcher must be exactly the same, since one id may
+ * have several.
  */
 export const stemOf = (key: string): string => key.split('_|-', 2).join('_|-');
 
 const namePattern = /^reactions\.\d+\.\d+$/;
 
-/** Journals of runs that are over, in order or not. Those of runs that go on are left alone. */
+/** Reads the journals of runs that have ended, in order or not. Skips those of running ones. */
 export const readEnded = (
   dir: string,
   boot: string,
@@ -75,7 +76,7 @@ const listFolder = (dir: string): readonly string[] => {
   }
 };
 
-/** undefined: its first line did not reach the disk, so that no state had begun. */
+/** undefined: its first line did not reach the disk, so no state had begun. */
 const readJournal = (path: string): Journal | undefined => {
   try {
     const [first = '', ...rest] = readFileSync(path, 'utf8').split('\n');
@@ -89,9 +90,9 @@ const readJournal = (path: string): Journal | undefined => {
 };
 
 /**
- * What a journal leaves: reactions that it says are owed, and those to states that were interrupted,
- * which count as changed. Where the host was restarted, a state may have begun without leaving a
- * line: each one that is not known to have ended counts.
+ * Adds the reactions that a journal leaves: those it records as owed, and those to interrupted
+ * states, which count as changed. After a restart of the host a state may have begun without
+ * leaving a line, so every state without a recorded end counts.
  */
 const addDebts = (
   debts: Debts,

@@ -10,14 +10,14 @@ import { type Debts, type Header, lines, readEnded, stemOf } from './journal-fil
 
 /** The journal of one run. */
 export type Journal = PendingReactions & {
-  /** The run is over, in order: what did not begin did not change. */
+  /** The run has ended in order: states that did not begin changed nothing. */
   readonly end: () => void;
 };
 
 export type JournalOptions = {
-  /** Test mode: nothing is written, and nothing that is owed is paid. */
+  /** Test mode: nothing is written, and owed reactions stay owed. */
   readonly readOnly: boolean;
-  /** The run has all states of its SLS: what is not in it has gone. */
+  /** The run has all states of its SLS: states that it lacks no longer exist. */
   readonly isWhole: boolean;
   readonly warn: (message: string) => void;
 };
@@ -25,11 +25,11 @@ export type JournalOptions = {
 let number = 0;
 
 /**
- * The reactions that a host owes, in its workspace. Before the first state runs, the journal has
- * which states others react to; each of them adds a line when it begins and one when it has ended.
- * A run that is killed in between so leaves to the next one what may have changed: that counts as
- * changed. One fsync for a run; a killed process loses no line without it, and after a power cut
- * each state that is not known to have ended counts.
+ * Records in the workspace the reactions that a host owes. Before the first state runs, the journal
+ * lists the states that others react to; each of them adds a line when it begins and one when it
+ * has ended. If a run is killed in between, the next run treats the interrupted state as changed.
+ * One fsync per run is enough: a killed process loses no line, and after a power failure every
+ * state without a recorded end counts as changed.
  */
 export const openJournal = (dir: string, { readOnly, isWhole, warn }: JournalOptions): Journal => {
   const boot = bootId();
@@ -117,7 +117,10 @@ export const openJournal = (dir: string, { readOnly, isWhole, warn }: JournalOpt
   };
 };
 
-/** Keys name states on the disk. What `no_log` hides must not lie there: its name may be a secret. */
+/**
+ * Returns the keys that name states on the disk. Those of `no_log` states are hashed, since the
+ * name may be a secret.
+ */
 const keysOf = (chunks: readonly LowChunk[]): ((tag: string) => string) => {
   const hidden = new Map(
     chunks
@@ -146,7 +149,10 @@ const watchedSls = (
 ): ReadonlyMap<string, string> =>
   new Map(chunks.map(low => [keyOf(lowTag(low)), String(low.__sls__)]));
 
-/** Takes out what can no longer happen: the SLS ran without the state, or without the requisite. */
+/**
+ * Removes reactions that can no longer happen: the SLS ran without the state, or without the
+ * requisite.
+ */
 const takeGone = (
   owed: Debts,
   sls: ReadonlySet<string>,
@@ -221,7 +227,7 @@ const remove = (path: string): void => {
   try {
     unlinkSync(path);
   } catch {
-    // Another run has taken it over.
+    // Another run has taken over the journal.
   }
 };
 

@@ -28,7 +28,7 @@ export const keepLostRun = (
   }
 };
 
-/** Says once what the run before came to, when its link was lost. */
+/** Reports, once, the outcome of the previous run if it lost its link. */
 export const takeLostRun = (dir: string, say: (message: string) => void): void => {
   const path = join(dir, fileName);
   try {
@@ -43,6 +43,6 @@ export const takeLostRun = (dir: string, say: (message: string) => void): void =
         (isPlainDict(last) ? `, the last one was ${last.tag} (${last.result}).` : '.'),
     );
   } catch {
-    // nothing was kept
+    // There is no record.
   }
 };

@@ -12,9 +12,9 @@ declare const TS: {
   readonly dir: string;
   /** The artifact's hash. */
   readonly sha: string;
-  /** The folder of a guarded run: this process is its watchdog. */
+  /** The folder of a guarded run, if this process is its watchdog. */
   readonly guard?: string;
-  /** Bytes of the wire that came before the artifact ran. */
+  /** Bytes of the wire that were read before the artifact ran. */
   readonly pre?: Uint8Array;
   /** The random part of the workspace's name. */
   readonly suffix?: string;
@@ -43,7 +43,7 @@ export const start = ({ manifest }: { readonly manifest: Manifest }): void => {
   });
 };
 
-/** Loaded by guarded runs alone. */
+/** Loaded only by guarded runs. */
 const startWatchdog = async (registry: FullRegistry, folder: string): Promise<void> => {
   const { runWatchdog: watch } = await import('./guard/watchdog.ts');
   const context = idleContext(registry, TS.dir, { test: false, log: () => undefined });

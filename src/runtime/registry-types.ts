@@ -2,7 +2,7 @@ import type { FunctionTable } from '../modules/api.ts';
 import type { FunctionSignature } from '../protocol/meta.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
 
-/** The modules that the loader can load. One per process; modules load on first use. */
+/** The modules that the loader can load, on first use. There is one registry per process. */
 export type Registry = {
   /** All execution functions, as modules see them (`__salt__`). */
   readonly salt: FunctionTable;
@@ -10,7 +10,7 @@ export type Registry = {
   readonly states: FunctionTable;
   /** Helpers from `_utils` (`__utils__`). */
   readonly utils: { readonly [name: string]: unknown };
-  /** Loads the module of `pkg.installed` and finds the function, or says why there is none. */
+  /** Loads the module of `pkg.installed` and finds the function, or returns why it is missing. */
   readonly resolve: (
     kind: 'exec' | 'state',
     name: string,
@@ -18,13 +18,16 @@ export type Registry = {
   ) => Resolved | Unavailable | Promise<Resolved | Unavailable>;
   /** A hook of a state module (`mod_init`, `mod_watch`, `mod_aggregate`, `mod_run_check`); undefined when it has none. */
   readonly hook: (module: string, name: string) => Promise<Hook | undefined>;
-  /** Looks again at modules that were not available: a package may have brought what they need. */
+  /** Checks unavailable modules again: a new package may provide what they need. */
   readonly refresh?: () => void | Promise<void>;
-  /** The file of the execution module that goes by a name: `aptpkg` for `pkg`; empty where none does. */
+  /**
+   * Returns the file of the execution module with a name: `aptpkg` for `pkg`; empty if there is
+   * none.
+   */
   readonly provider: (module: string) => Promise<string>;
-  /** Names of all functions of a kind that the artifact has. */
+  /** Returns the names of all functions of a kind in the artifact. */
   readonly names: (kind: 'exec' | 'state') => readonly string[];
-  /** Those of them that this host has: `__virtual__` and `depends` may take functions away. */
+  /** Returns those that this host has: `__virtual__` and `depends` may remove functions. */
   readonly available?: (kind: 'exec' | 'state') => Promise<readonly string[]>;
 };
 
@@ -48,7 +51,7 @@ export type Resolved = {
   readonly call: (args: readonly Plain[], kwargs: PlainDict) => Promise<unknown>;
 };
 
-/** `reason` is the whole sentence: `'cheese.slice' is not available: enzymes unavailable`. */
+/** `reason` is a complete sentence: `'cheese.slice' is not available: enzymes unavailable`. */
 export type Unavailable = {
   readonly ok: false;
   readonly reason: string;

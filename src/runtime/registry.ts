@@ -43,9 +43,9 @@ type ModuleFailure = {
   readonly cause?: unknown;
 };
 
-/** The registry as its maker offers it: with what only the runtime's own parts ask for. */
+/** The registry with the functions that only the runtime itself uses. */
 export type FullRegistry = Registry & {
-  /** Every module of a kind that loads (grains), and why the others do not. */
+  /** Loads every module of a kind (grains), and returns why the others did not load. */
   readonly all: (kind: 'grains' | 'utils') => Promise<{
     readonly modules: readonly LoadedModule[];
     readonly failures: readonly ModuleFailure[];
@@ -53,9 +53,9 @@ export type FullRegistry = Registry & {
 };
 
 /**
- * Finds and loads modules of the artifact. Nothing is evaluated before it is asked for; a module
- * that fails stays out with its reason. Grains, opts and pillar are those of the caller's
- * context (`getContext()`) at the time.
+ * Finds and loads modules of the artifact. A module is evaluated on first use; one that fails is
+ * left out with its reason. Grains, opts and pillar are those of the caller's current context
+ * (`getContext()`).
  */
 export const createRegistry = (manifest: Manifest): FullRegistry => new Modules(manifest);
 
@@ -63,10 +63,13 @@ class Modules implements FullRegistry {
   readonly #manifest: Manifest;
   readonly #control: ControlFunctions;
   readonly #loaded = new Map<string, MaybePromise<Loaded>>();
-  /** Modules being loaded: a question about them from inside is answered by the manifest. */
+  /**
+   * Modules that are being loaded: requests for them from their own code are answered by the
+   * manifest.
+   */
   readonly #loading = new Set<ManifestModule>();
   readonly #signatures = new Map<ManifestModule, Readonly<Record<string, FunctionSignature>>>();
-  /** Requests of a `__virtual__` that could not be answered yet. */
+  /** Lookups of a `__virtual__` that had to wait. */
   readonly #asked = new Set<Promise<unknown>>();
   #byName: Map<string, ManifestModule[]> | undefined;
   /** State functions that were found, by name. */
@@ -185,7 +188,7 @@ class Modules implements FullRegistry {
     this.#asked.clear();
     let loaded = loadModule(source, this.#contract, as);
     if (this.#asked.size > 0) {
-      // `'x.y' in __salt__` could not be answered yet: once it can, ask `__virtual__` again.
+      // `'x.y' in __salt__` had to wait: when it is known, call `__virtual__` again.
       loaded = Promise.all([...this.#asked, loaded]).then(() =>
         loadModule(source, this.#contract, as),
       );
@@ -208,7 +211,7 @@ class Modules implements FullRegistry {
     return source && exports && { exports, signatures: readSignatures(source) };
   };
 
-  /** The module that goes by a name, or the reason of the last candidate that does not. */
+  /** Returns the module with a name, or the reason why the last candidate was refused. */
   #choose(kind: string, name: string, providers: Providers): MaybePromise<Loaded | undefined> {
     const provider = this.#provider(kind, name, providers);
     if (provider !== undefined) {
@@ -220,7 +223,7 @@ class Modules implements FullRegistry {
     return this.#firstThatGoesBy(name, this.#candidates(kind, name), undefined);
   }
 
-  /** The module whose own name, that of its file, is this. */
+  /** Returns the module whose file has this name. */
   #named(kind: string, name: string | undefined): ManifestModule | undefined {
     if (name === undefined) return undefined;
     return this.#candidates(kind, name).find(found => found.name === name);
@@ -290,7 +293,7 @@ class Modules implements FullRegistry {
     return Object.hasOwn(all, exportName) ? all[exportName] : undefined;
   }
 
-  /** `'pkg.install' in __salt__`: true as well while the module's `__virtual__` still waits. */
+  /** `'pkg.install' in __salt__`: also true while the module's `__virtual__` is waiting. */
   #has(kind: Kind, name: string, providers: Providers): boolean {
     const [module] = splitFunctionName(name);
     const candidates = this.#candidates(kind, module);
@@ -328,7 +331,7 @@ class Modules implements FullRegistry {
   }
 }
 
-/** The reason why a candidate for a name was refused, where that helps the caller. */
+/** Returns why a candidate for a name was refused, if that helps the caller. */
 const refusal = (name: string, source: ManifestModule, loaded: Loaded): Loaded | undefined => {
   if (!loaded.ok) return source.anyName && source.name !== name ? undefined : loaded;
   // Salt reports no reason for states.
@@ -351,7 +354,9 @@ const missingSource: ManifestModule = {
   functions: '',
 };
 
-/** Modules by kind and every name they may take; `*` holds those that compute theirs. */
+/**
+ * Indexes modules by kind and all names that they may take; `*` holds those that compute theirs.
+ */
 const indexModules = (modules: readonly ManifestModule[]): Map<string, ManifestModule[]> => {
   const index = new Map<string, ManifestModule[]>();
   const put = (key: string, module: ManifestModule): void => {

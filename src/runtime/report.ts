@@ -6,7 +6,7 @@ import type { StateResult } from '../protocol/result.ts';
 import { truthy } from './engine/low-tools.ts';
 import { takeStack } from './engine/stack-of.ts';
 
-/** The event of a state that begins. */
+/** Makes the event of a state that begins. */
 export const startedOf = (tag: string, low: LowChunk): StateStarted => ({
   tag,
   id: low.__id__,
@@ -14,7 +14,7 @@ export const startedOf = (tag: string, low: LowChunk): StateStarted => ({
   name: low.name,
 });
 
-/** The event of a state that is done, without what `no_log` keeps off every screen and log. */
+/** Makes the event of a finished state, without the parts that `no_log` hides. */
 export const finishedOf = (
   tag: string,
   result: StateResult,
@@ -28,10 +28,12 @@ export const finishedOf = (
   return { tag, result: shown, ...(event === undefined ? {} : { event }), ...stack };
 };
 
-/** The event without changes, for one that cannot be sent whole: keeps the result and adds the reason. */
+/**
+ * Makes the event without changes, if the whole one cannot be sent; adds the reason to the comment.
+ */
 export const withoutChanges = ({ tag, result }: StateFinished, why: unknown): StateFinished => {
   const note = `The changes are left out: ${messageOf(why)}`;
-  // A module may have given any data as its comment.
+  // A module may return any data as its comment.
   const comment = plainStr(result.comment).slice(0, longestComment);
   return { tag, result: { ...result, changes: { [tag]: note }, comment: `${comment}\n${note}` } };
 };
@@ -57,7 +59,7 @@ const withoutSecrets = (result: StateResult): StateResult => {
   };
 };
 
-/** `fire_event: true` names the event after the state, a text names it itself. */
+/** `fire_event: true` names the event after the state; a string is the name itself. */
 const eventTag = ({ fire_event, name }: LowChunk, { job, opts }: RunParams): string | undefined => {
   if (!truthy(fire_event)) return undefined;
   const own = typeof fire_event === 'string' ? fire_event : String(name);

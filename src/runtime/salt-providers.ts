@@ -1,4 +1,6 @@
-/** Files of Salt's execution modules, by today's and earlier names, and the modules that are theirs here. */
+/**
+ * Salt's execution modules by file name, current and former, with the corresponding module here.
+ */
 const names: Readonly<Record<string, string>> = {
   apk: 'apkpkg',
   apt: 'aptpkg',
@@ -43,6 +45,6 @@ const names: Readonly<Record<string, string>> = {
   zypper: 'zypperpkg',
 };
 
-/** The module of this project for a name of Salt's `providers` (`systemd`). */
+/** Returns this project's module for a name in Salt's `providers` (`systemd`). */
 export const providerOfSalt = (name: string): string | undefined =>
   Object.hasOwn(names, name) ? names[name] : undefined;

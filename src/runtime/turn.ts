@@ -10,7 +10,7 @@ import type { LogLevel, RunParams } from '../protocol/job.ts';
 import { guardHolder } from './guard/folders.ts';
 import { openLockFolder } from './workspaces.ts';
 
-/** Where runs of states wait for each other. */
+/** The folder in which runs of states wait for each other. */
 export type TurnPlace = {
   /** The workspace that runs share. */
   readonly dir: string;
@@ -21,9 +21,9 @@ export type TurnPlace = {
 };
 
 /**
- * One state run at a time on a host: the lock, at once or, where the run may be queued, when those
- * before it are done. Undefined where the workspace cannot be locked, which is logged.
- * @throws `TsaltError` when another run is going on
+ * Takes the run lock of the host: one state run at a time. If the run may be queued, waits for
+ * earlier runs. Returns undefined if the workspace cannot be locked, which is logged.
+ * @throws `TsaltError` if another run is active
  */
 export const takeTurn = async (params: RunParams, place: TurnPlace): Promise<Lock | undefined> => {
   const lock = await lockOrHolder(params, place);
@@ -46,7 +46,7 @@ const lockOrHolder = async (params: RunParams, place: TurnPlace): Promise<Taken 
   };
   try {
     let lock = take();
-    // The same job runs under another name of this host: wait for it.
+    // The same job runs under another name of this host, so wait for it.
     if ('pid' in lock && job !== undefined && lock.job === job)
       lock = await waitForJob(take, job, place);
     if (!('pid' in lock) || queue === false || place.isStopping()) return lock;
@@ -62,7 +62,7 @@ const lockOrHolder = async (params: RunParams, place: TurnPlace): Promise<Taken 
   }
 };
 
-/** Leaves no folder behind that was not there. */
+/** Removes the folder again if it did not exist before. */
 const takeSharedLock = (dir: string, fun: string, job: string | undefined): Taken => {
   const leave = openLockFolder(dir);
   const lock = takeLock(dir, fun, job);
@@ -89,7 +89,7 @@ const waitForJob = async (
   return lock;
 };
 
-/** @param most - How many may wait before this one. */
+/** @param most - How many runs may wait before this one. */
 const waitInQueue = async (
   take: () => Taken,
   most: number,

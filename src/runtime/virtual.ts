@@ -8,12 +8,12 @@ export type ModuleExports = Readonly<Record<string, unknown>>;
 // biome-ignore lint/suspicious/noExplicitAny: a module's function takes what its author says
 export type AnyFunction = (...args: any[]) => unknown;
 
-/** A module that was evaluated, or the reason why there is none. */
+/** A module that was evaluated, or the reason why it is missing. */
 export type Loaded =
   | {
       readonly ok: true;
       readonly source: ManifestModule;
-      /** The name it goes by. */
+      /** Its public name. */
       readonly name: string;
       readonly exports: ModuleExports;
     }
@@ -23,15 +23,15 @@ export type Loaded =
       readonly reason: string;
       /** The error that it threw. */
       readonly cause?: unknown;
-      /** Its `__virtual__` said no: nothing is wrong with it. */
+      /** Its `__virtual__` declined: this is not an error. */
       readonly declined?: boolean;
     };
 
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * Evaluates a module and asks its `__virtual__`; with `as`, it takes that name unasked. What it logs
- * meanwhile bears its name.
+ * Evaluates a module and calls its `__virtual__`; with `as`, uses that name without the call. Log
+ * lines during the evaluation have the module's name.
  */
 export const loadModule = (
   source: ManifestModule,
@@ -65,7 +65,7 @@ const broken = (source: ManifestModule, cause: unknown): Loaded => ({
   cause,
 });
 
-/** Asks `__virtual__` of an evaluated module and sets it up. */
+/** Calls `__virtual__` of an evaluated module and sets it up. */
 const begin = (
   source: ManifestModule,
   exports: ModuleExports,
@@ -86,7 +86,10 @@ const begin = (
   }
 };
 
-/** Salt's rules for what `__virtual__` answers (spec/execution-modules: "__virtual__ Function"). */
+/**
+ * Applies Salt's rules for the return of `__virtual__` (spec/execution-modules: "__virtual__
+ * Function").
+ */
 const virtualName = (
   source: ManifestModule,
   exports: ModuleExports,
@@ -122,8 +125,8 @@ export type ResolvedFunction =
   | { readonly ok: false; readonly reason?: string };
 
 /**
- * The function behind a public name: aliases applied, private ones hidden, `depends()` obeyed.
- * `has` returns whether an execution function exists.
+ * Finds the function with a public name: applies aliases, hides private functions, obeys
+ * `depends()`. `has` returns whether an execution function exists.
  */
 export const findFunction = (
   exports: ModuleExports,
@@ -145,7 +148,7 @@ export const findFunction = (
   );
 };
 
-/** Python's loader passes over classes as well. */
+/** Python's loader skips classes as well. */
 const isClass = (value: AnyFunction): boolean =>
   /^class\b/.test(Function.prototype.toString.call(value));
 
@@ -164,7 +167,7 @@ const aliasesOf = (exports: ModuleExports): Record<string, unknown> => {
     : {};
 };
 
-/** Public functions of an evaluated module by public name. */
+/** Returns the public functions of an evaluated module by public name. */
 export const publicNames = (exports: ModuleExports): string[] => {
   const aliases = aliasesOf(exports);
   return Object.keys(exports)
@@ -212,7 +215,7 @@ export const isFunction = (value: unknown): value is AnyFunction => typeof value
 export const isPromise = <T>(value: T | Promise<T>): value is Promise<T> =>
   typeof value === 'object' && value !== null && 'then' in value && isFunction(value.then);
 
-/** Goes on at once with a value and later with a promise, so that what can be sync stays so. */
+/** Continues synchronously with a value and asynchronously with a promise. */
 export const chain = <T, R>(
   value: MaybePromise<T>,
   next: (value: T) => MaybePromise<R>,

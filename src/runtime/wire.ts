@@ -4,19 +4,19 @@ import type { Readable, Writable } from 'node:stream';
 
 /** The process's stdin and stdout as a raw byte channel; no other code may use them. */
 export type Wire = {
-  /** Puts bytes out; resolves when the other side can take more. */
+  /** Writes bytes; resolves when the other side accepts more. */
   readonly write: (bytes: Uint8Array) => Promise<void> | undefined;
-  /** Calls `onBytes` for what comes in, and `onEnd` once when nothing more can. */
+  /** Calls `onBytes` for received bytes, and `onEnd` once at the end. */
   readonly read: (onBytes: (bytes: Uint8Array) => void, onEnd: () => void) => void;
-  /** Sends what waits for the event loop's next turn, before code that may not let it turn. */
+  /** Flushes the queue before code that may block the event loop. */
   readonly push: () => void;
-  /** Resolves when all that was written has left. */
+  /** Resolves when everything was written. */
   readonly flush: () => Promise<void>;
 };
 
 /**
- * Opens fd 0 and 1. `process.stdin` is not used where it can be avoided: it costs 6 ms of start
- * and would make the channel reachable for every module.
+ * Opens fd 0 and 1. `process.stdin` is avoided if possible: it adds 6 ms to the start and would
+ * make the channel reachable for every module.
  */
 export const openWire = (): Wire => {
   const input = openInput();
@@ -26,7 +26,7 @@ export const openWire = (): Wire => {
   output.on('error', () => {
     broken = true;
   });
-  /** Writers that wait until the other side takes more. */
+  /** Writers that wait until the other side accepts more. */
   const blocked: (() => void)[] = [];
   const unblock = (): void => {
     for (const resolve of blocked.splice(0)) resolve();
@@ -72,9 +72,9 @@ const mostQueued = 64 * 1024;
 const longestQueued = 10;
 
 /**
- * Short messages leave together: states that find nothing to do report faster than a write of
- * its own for each would take, here and on the control node. None waits for more than the
- * event loop's next turn, or 10 ms where states keep it from turning.
+ * Combines short messages: states without changes report faster than with one write each, here and
+ * on the control node. A message waits at most until the event loop's next turn, or 10 ms if states
+ * keep the loop busy.
  */
 const openQueue = (
   write: (bytes: Uint8Array) => void,

@@ -18,13 +18,13 @@ import {
 } from '../modules/_shared/commands/run-lock.ts';
 import { guardHolder } from './guard/folders.ts';
 
-/** Names the process that a workspace with a random name belongs to. */
+/** Records which process a workspace with a random name belongs to. */
 const ownerFile = 'owner.json';
 
-/** Milliseconds after which a folder without an owner is a leftover: its upload was killed. */
+/** Milliseconds after which a folder without an owner is a leftover of a killed upload. */
 const quietUpload = 3_600_000;
 
-/** Milliseconds after which a folder whose owner ran on another system is a leftover. */
+/** Milliseconds after which a folder is a leftover if its owner ran on another system. */
 const quietElsewhere = 86_400_000;
 
 /** Marks a workspace with a random name as in use by this process. */
@@ -33,7 +33,7 @@ export const claimWorkspace = (dir: string): void => {
   writeFileSync(join(dir, ownerFile), JSON.stringify(owner), { mode: 0o600 });
 };
 
-/** Identifies the system that process ids belong to: a home can be shared by several. */
+/** Identifies the system to which process ids belong: several systems may share a home. */
 const system = (): string => {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
@@ -44,7 +44,8 @@ const system = (): string => {
 };
 
 /**
- * Removes workspaces with random names whose runs were killed, beside all usual workspaces.
+ * Removes workspaces with random names whose runs were killed, in the folder of the usual
+ * workspaces.
  *
  * @param usual - The workspace without the random part of its name.
  */
@@ -80,7 +81,7 @@ const sweep = (dir: string, uid: number): void => {
     const isDirectory = (mode & 0o170000) === 0o040000;
     if (isDirectory && owner === uid && isLeftover(dir)) rmSync(dir, { recursive: true });
   } catch {
-    // Another run removes it at this moment.
+    // Another run is removing it.
   }
 };
 
@@ -113,16 +114,16 @@ const ownerOf = (dir: string): Owner | undefined => {
   }
 };
 
-/** Returns who else works in a workspace: another run of states, or a guard. */
+/** Returns who else uses a workspace: another run of states, or a watchdog. */
 export const workspaceHolder = (dir: string): LockHolder | undefined => {
   const holder = lockHolder(dir);
   return holder && holder.pid !== process.pid ? holder : guardHolder(dir);
 };
 
 /**
- * Makes the folder in which runs wait for each other, where the workspace of this run is not it.
+ * Makes the folder in which runs wait for each other, if it is not the workspace of this run.
  *
- * @returns what removes the folder, unless something is in it
+ * @returns a function that removes the folder if it is empty
  */
 export const openLockFolder = (lockDir: string): (() => void) => {
   mkdirSync(lockDir, { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-/** Ends the whole run: the job itself makes no sense. The message goes to the user as it is. */
+/** Ends the whole run because the job itself is invalid. The message is shown unchanged. */
 export class RunAborted extends Error {
   override readonly name = 'RunAborted';
 }

@@ -10,15 +10,15 @@ import type { Pass, RunState } from './run-state.ts';
 const kinds = [...requisiteKeywords, ...requisiteInKeywords];
 
 /**
- * `mod_aggregate` (spec/mod-aggregate): the module may put the work of later chunks into this
- * one. The chunk then also takes over what they require, or it would run before that.
+ * `mod_aggregate` (spec/mod-aggregate): the module may move the work of later chunks into this one.
+ * The chunk then takes over their requisites, too, or it would run too early.
  */
 export const aggregate = async (run: RunState, pass: Pass, low: LowChunk): Promise<LowChunk> => {
   if (!aggregates(run, low)) return low;
   const fold = await run.host.registry.hook(low.state, 'mod_aggregate');
   if (!fold) return low;
-  // The documents' loop skips marked chunks. It is to find the name of this one, unless that gave
-  // way to a list, which the loop extends.
+  // The documented loop of `mod_aggregate` skips marked chunks. It must find this chunk's name, so
+  // the chunk is marked only if it already has a list, which the loop extends.
   if (Object.hasOwn(low, 'pkgs')) low.__agg__ = true;
   try {
     const view = {
@@ -70,7 +70,7 @@ const takeRequisites = (pass: Pass, low: LowChunk): LowChunk => {
 const includes = (list: Plain | undefined, item: Plain): boolean =>
   asList(list).some(other => JSON.stringify(other) === JSON.stringify(item));
 
-/** Does what this requisite names need `low` itself? Then it can only run after it. */
+/** Whether a requisite's target itself needs `low`, so that it can only run after it. */
 const leadsTo = (pass: Pass, item: Plain, low: LowChunk): boolean => {
   const target = lowTag(low);
   const seen = new Set<string>();
@@ -89,7 +89,7 @@ const leadsTo = (pass: Pass, item: Plain, low: LowChunk): boolean => {
   return false;
 };
 
-/** `mod_init` runs before a module's first state, and again until it says it is done. */
+/** `mod_init` runs before a module's first state, and again until it returns true. */
 export const initialize = async (run: RunState, pass: Pass, low: LowChunk): Promise<void> => {
   if (run.initialized.has(low.state)) return;
   const { registry } = run.host;

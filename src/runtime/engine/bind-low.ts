@@ -32,11 +32,11 @@ const isRequired = (param: Param): boolean =>
   param.optional !== true && !Object.hasOwn(param, 'default');
 
 /**
- * The keyword arguments of a state call: what the function declares, and for one that takes
- * any keyword also the rest, without what belongs to the state system.
+ * Returns the keyword arguments of a state call: those that the function declares, and for
+ * `**kwargs` also the others, without those of the state system.
  *
- * @returns the keyword arguments, or why the function cannot be called with this chunk. Salt ends
- *   the whole run then (salt.utils.args.format_call); here the state fails alone
+ * @returns the keyword arguments, or why the function cannot be called with this chunk. Salt then
+ *   ends the whole run (salt.utils.args.format_call); here only the state fails
  */
 export const bindLow = (
   full: string,
@@ -56,7 +56,7 @@ export const bindLow = (
   return { kwargs, error: `${invalidKeywords(full, unknown)}.${hintFor(low, unknown)}` };
 };
 
-/** `mod_watch` gets all options of the state that reacts, and its function as `sfun`. */
+/** `mod_watch` receives all options of the reacting state, and its function as `sfun`. */
 const hintFor = (low: LowChunk, unknown: readonly string[]): string =>
   low.fun === 'mod_watch' && low.sfun !== undefined
     ? ` mod_watch is called with every option of the state and with sfun, its function: declare ${

@@ -11,12 +11,12 @@ import { checkRequisites, findNeeded, type Required, showLost } from './requisit
 import { type AskedRestart, isHalted, type Pass, type RunState } from './run-state.ts';
 import { stackOf } from './stack-of.ts';
 
-/** More rounds than this over one chunk mean that its requisites can never be met. */
+/** After more rounds than this, a chunk's requisites can never be met. */
 const maxRounds = 20;
 
 /**
- * Runs what a chunk requires, then the chunk. The result goes to `pass.running` (or, for a
- * rehearsal in test mode on behalf of a prereq, to `run.pre`).
+ * Runs the requirements of a chunk, then the chunk. The result goes to `pass.running` or, for a
+ * prereq dry run, to `run.pre`.
  */
 export const callChunk = async (run: RunState, pass: Pass, given: LowChunk): Promise<void> => {
   const step = `${given.__prereq__ ? 'rehearse' : 'run'} ${lowTag(given)}`;
@@ -35,7 +35,7 @@ export const callChunk = async (run: RunState, pass: Pass, given: LowChunk): Pro
   }
 };
 
-/** The end of a chunk's turn, for real or in rehearsal. */
+/** Records the result of a chunk, from the run or from a prereq dry run. */
 const settleAs = (run: RunState, pass: Pass, low: LowChunk, result: StateResult): void => {
   if (!truthy(low.__prereq__)) {
     report(run, pass, low, result);
@@ -83,7 +83,7 @@ const callOnce = async (run: RunState, pass: Pass, given: LowChunk, round = 1): 
   }
 };
 
-/** Did something that it watches change in an earlier run, or in this one before an interruption? */
+/** Whether a watched state changed in an earlier run, or in this one before an interruption. */
 const owes = (run: RunState, low: LowChunk, { watch = [], watch_any = [] }: Required): boolean =>
   !truthy(low.__prereq__) &&
   [...watch, ...watch_any].some(chunk => run.host.pending.has(lowTag(low), lowTag(chunk)));
@@ -163,7 +163,7 @@ const callNeeded = async (
 const recursive = (run: RunState, low: LowChunk): StateResult =>
   ownResult(run, low, { result: false, comment: 'Recursive requisite found' });
 
-/** prereq leads back to the state that asked: what it would change shows in test mode. */
+/** Runs a state in test mode for a prereq, which runs only if that state would change something. */
 const rehearse = async (
   run: RunState,
   pass: Pass,
@@ -233,7 +233,7 @@ const execute = async (
 const restartOf = ({ restart }: StateResult): Omit<AskedRestart, 'tag'> | undefined =>
   isPlainDict(restart) ? (restart as Omit<AskedRestart, 'tag'>) : undefined;
 
-/** The state; and where something it watches changed while it had nothing to do itself, its `mod_watch`. */
+/** Calls the state. If it changes nothing but a watched state changed, calls its `mod_watch`. */
 const callAndReact = async (
   run: RunState,
   pass: Pass,
@@ -259,10 +259,10 @@ const callAndReact = async (
 };
 
 /**
- * Asks before a state that would change something, fail or react. A state that was declined counts as
- * one whose conditions are not met: those that require it run.
+ * Asks before a state that would change something, fail or react. A declined state counts as one
+ * whose conditions are not met: states that require it run.
  *
- * @returns its result where it is not to run
+ * @returns its result if it must not run
  */
 const askFirst = async (
   run: RunState,
@@ -285,7 +285,10 @@ const askFirst = async (
   return ownResult(run, low, { result: true, comment, skip_watch: true, __state_ran__: false });
 };
 
-/** The tag and run number are taken at once, so that results keep the order of the chunks. */
+/**
+ * Starts a parallel state. Takes tag and run number at once, so that results keep the order of the
+ * chunks.
+ */
 const startParallel = (
   run: RunState,
   pass: Pass,

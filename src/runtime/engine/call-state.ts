@@ -17,8 +17,8 @@ import { verifyLow } from './verify-low.ts';
 
 /**
  * Runs one state function and returns its checked result: arguments, conditions, retries,
- * `check_cmd`, umask. A state that throws, or whose arguments its function does not know, is a
- * failed state.
+ * `check_cmd`, umask. A state that throws, or whose arguments do not fit its function, is a failed
+ * state.
  */
 export const callState = async (run: RunState, pass: Pass, low: LowChunk): Promise<StateResult> => {
   const { result, last } = await callOnce(run, pass, low);
@@ -26,7 +26,7 @@ export const callState = async (run: RunState, pass: Pass, low: LowChunk): Promi
   return retryState(run, low, result, async () => (await callOnce(run, pass, low)).result);
 };
 
-/** One attempt; `last` where no other may follow. */
+/** Runs one attempt; `last` if no other follows. */
 const callOnce = async (
   run: RunState,
   pass: Pass,
@@ -56,7 +56,7 @@ const callOnce = async (
   return { result: finish(checkStateReturn(raw)) };
 };
 
-/** The result of a chunk that does not fit its function. */
+/** Returns the result of a chunk that does not fit its function. */
 const notCalled = (
   run: RunState,
   low: LowChunk,
@@ -72,13 +72,16 @@ const notCalled = (
     ...extra,
   });
 
-/** As in Salt: not a state that says `parallel: false`, nor a parallel one that did not start. */
+/**
+ * As in Salt: a state with `parallel: false` is not retried, nor is a parallel one that did not
+ * start.
+ */
 const isRetried = (low: LowChunk, result: StateResult): boolean =>
   Object.hasOwn(low, 'retry') && (!Object.hasOwn(low, 'parallel') || truthy(result.__parallel__));
 
 const finish = (result: PlainDict): StateResult => result as StateResult;
 
-/** The function's own return, unchecked. */
+/** Returns the function's own return, unchecked. */
 const perform = async (
   run: RunState,
   pass: Pass,
@@ -93,7 +96,7 @@ const perform = async (
   let called: PlainDict = {};
   try {
     let ret: unknown;
-    // After the restart that it asked for, a state goes on whatever its conditions say by now.
+    // After the restart that it requested, a state continues whatever its conditions are by now.
     const goesOn = host.resume?.restart.tag === lowTag(low);
     if (!goesOn && hasConditions(low) && !(await host.registry.hook(low.state, 'mod_run_check'))) {
       const skipped = await checkConditions(host, low);
@@ -167,7 +170,7 @@ const withMask = async <T>(mask: number, work: () => Promise<T>): Promise<T> => 
   }
 };
 
-/** Config `global_state_conditions`: where none of the matching conditions holds, nothing runs. */
+/** Config `global_state_conditions`: if none of the matching conditions holds, no state runs. */
 const globalConditions = async (
   { host }: RunState,
   low: LowChunk,

@@ -47,7 +47,7 @@ const unify = (result: PlainDict): PlainDict => {
   return result;
 };
 
-/** Parts of an outer tool's run bring `low` instead of `name`. */
+/** Checks a state that is part of an outer tool's run: it has `low` instead of `name`. */
 const checkSubState = (item: Plain): Plain => {
   if (!isPlainDict(item)) return malformed('a sub state run must be a dictionary.');
   const { comment, result } = item;
@@ -63,8 +63,9 @@ const checkSubState = (item: Plain): Plain => {
 const lineOf = (line: Plain): string => (typeof line === 'string' ? line : JSON.stringify(line));
 
 /**
- * A copy that is JSON data and shared with nobody. Throws on what JSON cannot hold
- * (functions, symbols, big integers, Maps, Sets, bytes, cycles) and names the place.
+ * Returns a copy that is JSON data and shares nothing with the original. Throws on values that JSON
+ * cannot represent (functions, symbols, big integers, Maps, Sets, bytes, cycles) and names their
+ * position.
  */
 export const toJson = (
   value: unknown,

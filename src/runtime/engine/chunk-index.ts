@@ -3,8 +3,8 @@ import type { LowChunk } from '../../protocol/low.ts';
 import type { Requisite } from './low-tools.ts';
 
 /**
- * Finds the chunks a requisite means. Plain names are looked up, so that the cost of a
- * requisite does not grow with the number of states; patterns look at every chunk, once each.
+ * Finds the chunks that a requisite names. Plain names are looked up, so that the cost of a
+ * requisite does not grow with the number of states; patterns are compared with every chunk once.
  */
 export class ChunkIndex {
   readonly #chunks: readonly LowChunk[];
@@ -21,7 +21,10 @@ export class ChunkIndex {
     }
   }
 
-  /** The chunks a requisite names, in run order; by file for `sls:`, else by id or name. */
+  /**
+   * Returns the chunks that a requisite names, in run order; by file for `sls:`, else by id or
+   * name.
+   */
   find({ key, value }: Requisite): readonly LowChunk[] {
     if (typeof value !== 'string') return [];
     if (key === 'sls') return this.#files(value);
@@ -29,7 +32,7 @@ export class ChunkIndex {
     return key === 'id' ? named : named.filter(chunk => chunk.state === key);
   }
 
-  /** The chunks of a state module with exactly this id or name, in run order. */
+  /** Returns the chunks of a state module with exactly this id or name, in run order. */
   exact(state: string, value: unknown): readonly LowChunk[] {
     const named = typeof value === 'string' ? (this.#byName.get(value) ?? []) : [];
     return named.filter(chunk => chunk.state === state);

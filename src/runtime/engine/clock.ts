@@ -1,4 +1,4 @@
-/** When something began, as Salt writes it, and how long it took. */
+/** When something began, in Salt's format, and how long it took. */
 export type Timing = { readonly start_time: string; readonly duration: number };
 
 /** Starts a stopwatch that returns local time of day and milliseconds to the microsecond. */

@@ -7,7 +7,7 @@ import type { EngineHost } from './run-state.ts';
 import { fillSlots } from './slots.ts';
 import { traversePlain } from './traverse.ts';
 
-/** `result: true` means: the state need not run, and this is its result. */
+/** With `result: true` the state need not run, and this is its result. */
 type Condition = {
   readonly result: boolean;
   readonly comment: string;
@@ -27,7 +27,7 @@ const commandArguments = [
 export const hasConditions = (low: LowChunk): boolean =>
   ['onlyif', 'unless', 'creates'].some(key => Object.hasOwn(low, key));
 
-/** `onlyif`, `unless` and `creates` of a chunk, as keys of its result. */
+/** Checks `onlyif`, `unless` and `creates` of a chunk; returns keys of its result. */
 export const checkConditions = async (host: EngineHost, low: LowChunk): Promise<PlainDict> => {
   const options = commandOptions(host, low);
   const checks: Condition[] = [];
@@ -91,7 +91,7 @@ const unless = async (host: EngineHost, low: LowChunk, options: PlainDict): Prom
   return found;
 };
 
-/** The command's exit status; `otherwise` when it could not be started at all. */
+/** Returns the command's exit status; `otherwise` if it could not be started. */
 const retcode = async (
   host: EngineHost,
   command: string,
@@ -115,7 +115,9 @@ const retcode = async (
   }
 };
 
-/** A function as a condition: true result, or exit status 0 where it left one in `__context__`. */
+/**
+ * Checks a function as a condition: a true result, or exit status 0 if it set one in `__context__`.
+ */
 const holds = async (host: EngineHost, entry: PlainDict): Promise<boolean> => {
   const { fun, args, get_return, ...rest } = entry;
   const filled = await fillSlots(host, { args: args ?? [], rest });
@@ -143,7 +145,7 @@ const creates = ({ creates }: LowChunk): Condition => {
   return { ...runs, comment: 'Creates files not found' };
 };
 
-/** `check_cmd`: its commands alone decide whether the state succeeded. */
+/** `check_cmd`: only these commands decide whether the state succeeded. */
 export const checkCommands = async (host: EngineHost, low: LowChunk): Promise<PlainDict> => {
   const about = { __sls__: low.__sls__ ?? null, __id__: low.__id__ ?? null, name: low.name };
   const failed = { ...about, comment: 'check_cmd determined the state failed', result: false };

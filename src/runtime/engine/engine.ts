@@ -21,12 +21,12 @@ export type ChunkOutcome = {
   readonly results: StateResults;
   /** Why the run ended before its last state. */
   readonly aborted?: string;
-  /** The run stands still until the host was restarted. */
+  /** The run waits until the host has been restarted. */
   readonly restart?: AskedRestart;
 };
 
 /**
- * Runs ordered low chunks: each after what it requires and at most once, then the listeners.
+ * Runs ordered low chunks, each at most once and after its requirements, then the listeners.
  * Failures of states are in the results; only an invalid job aborts the run.
  *
  * Source of the rules: Salt 3006's `State.call_chunks`, `call_chunk`, `call_listen`.
@@ -64,7 +64,10 @@ const nextNumber = (results: StateResults): number => {
   return next;
 };
 
-/** Results of this pass from before the host was restarted, or the run was taken up again. */
+/**
+ * Returns results of this pass from before a restart of the host, or from before the run was
+ * resumed.
+ */
 const resultsBefore = ({ host }: RunState, chunks: readonly LowChunk[]): StateResults => {
   const before = finishedBefore(host);
   const tags = new Set(chunks.map(lowTag));
@@ -107,7 +110,10 @@ const runPass = async (run: RunState, pass: Pass, results: StateResults): Promis
   if (pass.aborted) throw pass.aborted;
 };
 
-/** Patterns in the grain `state_runs_disabled` (what `state.disable` writes) forbid functions. */
+/**
+ * Removes functions that the grain `state_runs_disabled` forbids (`state.disable` writes its
+ * patterns).
+ */
 const takeDisabled = (
   run: RunState,
   chunks: readonly LowChunk[],

@@ -7,9 +7,9 @@ import type { PendingReactions } from './pending.ts';
 import type { Pass } from './run-state.ts';
 import { listenedTo, listenTag } from './watchers.ts';
 
-/** The reactions that `listen` puts off to the end of the run, and references to nothing. */
+/** The reactions that `listen` defers to the end of the run, and references that name no state. */
 export type Listeners = {
-  /** Each with the chunk it reacts for. */
+  /** Each with the chunk whose listener it is. */
   readonly reactions: readonly { readonly of: LowChunk; readonly low: LowChunk }[];
   readonly errors: readonly { readonly tag: string; readonly result: Partial<StateResult> }[];
 };

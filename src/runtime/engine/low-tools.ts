@@ -4,7 +4,7 @@ import { isPlainDict } from '../../protocol/plain.ts';
 
 export type Requisite = { readonly key: string; readonly value: Plain };
 
-/** `{pkg.installed: vim}` → pkg: vim; a bare string means any state of that id or name. */
+/** `{pkg.installed: vim}` → pkg: vim; a plain string means any state with that id or name. */
 export const readRequisite = (item: Plain): Requisite => {
   if (!isPlainDict(item)) return { key: 'id', value: item };
   const [key = 'id', value = null] = Object.entries(item)[0] ?? [];

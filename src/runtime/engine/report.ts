@@ -5,7 +5,7 @@ import { stopwatch } from './clock.ts';
 import { hasChanges, truthy } from './low-tools.ts';
 import type { Pass, RunState } from './run-state.ts';
 
-/** A result of the engine's own, for a chunk whose function does not run. */
+/** Makes a result for a chunk whose function does not run. */
 export const ownResult = (run: RunState, low: LowChunk, parts: PlainDict): StateResult =>
   ({
     changes: {},
@@ -17,7 +17,7 @@ export const ownResult = (run: RunState, low: LowChunk, parts: PlainDict): State
     name: low.name,
   }) as unknown as StateResult;
 
-/** A chunk came to its result. */
+/** Records the result of a chunk. */
 export const report = (run: RunState, pass: Pass, low: LowChunk, result: StateResult): void => {
   const tag = lowTag(low);
   const { sub_state_run: parts, ...whole } = result;
@@ -42,7 +42,7 @@ const noteChange = (run: RunState, pass: Pass, tag: string, result: StateResult)
   else pending.unchanged(tag);
 };
 
-/** A state that drives another tool reports that tool's steps as states of their own. */
+/** Reports the steps of another tool, which a state ran, as states of their own. */
 const reportPart = (run: RunState, pass: Pass, low: LowChunk, part: unknown): void => {
   if (!isPlainDict(part) || !isPlainDict(part.low)) return;
   const inner = part.low as LowChunk;
@@ -65,11 +65,11 @@ const reportPart = (run: RunState, pass: Pass, low: LowChunk, part: unknown): vo
   run.host.onFinish(tag, result, { ...inner, no_log });
 };
 
-/** Sub-state runs report seconds (spec/state-modules: "Sub State Runs"); results hold milliseconds. */
+/** Converts seconds of sub-state runs (spec/state-modules: "Sub State Runs") to milliseconds. */
 const milliseconds = (seconds: unknown): number | undefined =>
   typeof seconds === 'number' ? Math.round(seconds * 1e6) / 1e3 : undefined;
 
-/** Must the run end after this chunk? One that runs beside others ends nothing. */
+/** Whether the run must end after this chunk. A parallel state never ends the run. */
 export const failsHard = (run: RunState, pass: Pass, low: LowChunk): boolean => {
   if (truthy(run.host.opts.test)) return false;
   const wanted = Object.hasOwn(low, 'failhard') ? low.failhard : run.host.opts.failhard;

@@ -66,7 +66,7 @@ const checkLists = (
   return pass.processes.size > 0 ? awaitParallel(pass, required).then(checked) : checked();
 };
 
-/** undefined: a requisite on nothing (`- pkg:`), which does not count. */
+/** undefined: a requisite without a value (`- pkg:`), which is ignored. */
 const findRequired = (
   pass: Pass,
   low: LowChunk,
@@ -129,7 +129,7 @@ const judge = (kind: string, result: StateResult, isOwed: () => boolean): Findin
   return result.__state_ran__ === false ? undefined : 'met';
 };
 
-/** In the `_any` forms one good state makes up for bad ones; in `onfail_all` it does not. */
+/** In the `_any` forms one success outweighs failures; in `onfail_all` it does not. */
 const soften = (kind: string, found: Set<Finding>): void => {
   if (kind.endsWith('_any') || kind === 'onfail') {
     if (found.has('met') || found.has('change')) found.delete('fail');
@@ -148,10 +148,12 @@ export type Needed = {
   readonly lost: readonly { readonly kind: string; readonly requisites: readonly Requisite[] }[];
 };
 
-/** Salt runs nothing for the sake of an `onfail_all`. */
+/** Salt runs no state just because an `onfail_all` names it. */
 const soughtKinds = checkedKinds.filter(kind => kind !== 'onfail_all');
 
-/** The chunks that must run before this one; marks the targets of prereq for their dry run. */
+/**
+ * Finds the chunks that must run before this one; marks the targets of prereq for their dry run.
+ */
 export const findNeeded = (pass: Pass, low: LowChunk): Needed => {
   const kinds = low.__prereq__ ? soughtKinds : [...soughtKinds, 'prerequired'];
   const chunks: LowChunk[] = [];

@@ -3,8 +3,8 @@ import type { StateResult, StateResults } from '../../protocol/result.ts';
 import { readRequisite } from './low-tools.ts';
 
 /**
- * Salt's return code of a state run: 2 when a state failed or nothing ran. A failure does not
- * count when states with `onfail_stop: false` name it in `onfail` and went well themselves.
+ * Returns Salt's return code of a state run: 2 if a state failed or nothing ran. A failure is
+ * ignored if states with `onfail_stop: false` name it in `onfail` and succeeded themselves.
  */
 export const retcodeOf = (results: StateResults, chunks: readonly LowChunk[]): number => {
   const all = Object.values(results);

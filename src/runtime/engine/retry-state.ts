@@ -5,8 +5,8 @@ import { attemptNote, nextInterval, readRetry, retryNote } from './retry.ts';
 import type { RunState } from './run-state.ts';
 
 /**
- * Calls a state again until its result is what `retry` waits for. As in Salt one that runs beside
- * others is called once more than `attempts`, and its comment lists each later attempt.
+ * Calls a state again until its result satisfies `retry`. As in Salt, a parallel state is called
+ * once more than `attempts`, and its comment lists each later attempt.
  */
 export const retryState = async (
   run: RunState,
@@ -41,7 +41,7 @@ export const retryState = async (
   return { ...result, comment: lines.join('\n') };
 };
 
-/** Sleeps, but wakes when the run is stopped. */
+/** Sleeps, but wakes up when the run is stopped. */
 const pause = async ({ host }: RunState, seconds: number): Promise<void> => {
   const end = performance.now() + seconds * 1000;
   for (let left = seconds * 1000; left > 0 && !host.stopping(); left = end - performance.now())

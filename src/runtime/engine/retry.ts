@@ -10,7 +10,7 @@ export type Retry = {
 
 const defaults: Retry = { until: true, attempts: 2, interval: 30, splay: 0 };
 
-/** `retry` of a chunk; each value of the wrong type falls back to its default by itself. */
+/** Reads `retry` of a chunk; each value of a wrong type is replaced by its default. */
 export const readRetry = (data: Plain | undefined): Retry => {
   if (!isPlainDict(data)) return defaults;
   const count = (key: 'attempts' | 'interval' | 'splay'): number => {

@@ -7,7 +7,7 @@ import type { Registry } from '../registry-types.ts';
 import type { ChunkIndex } from './chunk-index.ts';
 import type { PendingReactions } from './pending.ts';
 
-/** The environment of the engine. */
+/** The interface between the engine and its environment. */
 export type EngineHost = {
   readonly registry: Registry;
   /** `__salt__['x.y'](*args, **kwargs)`, by name. Throws for an unknown function. */
@@ -17,9 +17,9 @@ export type EngineHost = {
   readonly grains: () => PlainDict;
   /** `__context__` of the run. */
   readonly context: { [key: string]: unknown };
-  /** Runs `work` as the code of a state: with its saltenv, its chunk, perhaps in test mode. */
+  /** Runs `work` as the code of a state: with its saltenv, its chunk, and test mode if set. */
   readonly inState: <T>(view: HostStateView, work: () => T) => T;
-  /** Runs `work` for a state: without a log where that says `no_log`. */
+  /** Runs `work` for a state, without a log if it has `no_log`. */
   readonly withOwnLog: <T>(low: LowChunk, work: () => T) => T;
   readonly log: (
     level: 'debug' | 'info' | 'warning' | 'error',
@@ -30,12 +30,12 @@ export type EngineHost = {
   readonly onFinish: (tag: string, result: StateResult, low: LowChunk) => void;
   /** `reload_grains`, `reload_pillar`, new modules after a package was installed. */
   readonly refresh: (what: 'grains' | 'pillar' | 'modules') => Promise<void>;
-  /** True once nothing new may start. */
+  /** Whether no further state may start. */
   readonly stopping: () => boolean;
   readonly pending: PendingReactions;
   /** Asks whether a state that would change something may run (`--step`). */
   readonly decide?: (tag: string, predicted: StateResult, low: LowChunk) => Promise<boolean>;
-  /** The run goes on after a restart of the host. */
+  /** The run resumes after a restart of the host. */
   readonly resume?: Resume;
   /** Results of states that an earlier run has finished. */
   readonly finished?: StateResults;
@@ -55,15 +55,17 @@ export type Pass = {
   readonly index: ChunkIndex;
   /** Results by tag, in run order. */
   readonly running: StateResults;
-  /** Tags of states that are not looked at again: their function ran, or they wait for themselves. */
+  /** Tags of states that are finished: their function ran, or they wait for themselves. */
   readonly done: Set<string>;
-  /** Parallel states that still run. */
+  /** Parallel states that are still running. */
   readonly processes: Map<string, Promise<void>>;
-  /** Tags of the chain of requisites being followed. */
+  /** Tags of the current chain of requisites. */
   readonly active: Set<string>;
-  /** How often each step (a chunk, for real or in rehearsal) waits for itself right now. */
+  /**
+   * How often each step (a chunk, in the run or in a prereq dry run) currently waits for itself.
+   */
   readonly chain: Map<string, number>;
-  /** States that react to changes of a state: tags of watchers, `listen:` before those of listeners. */
+  /** Watchers of each state, by tag; tags of listeners have the prefix `listen:`. */
   readonly watchers: ReadonlyMap<string, readonly string[]>;
   failhard: boolean;
   /** The error with which a parallel state aborts the run. */
@@ -73,17 +75,19 @@ export type Pass = {
 /** State that all passes of a run share. */
 export type RunState = {
   readonly host: EngineHost;
-  /** Results of states that ran in test mode for the sake of a prereq. */
+  /** Results of prereq dry runs. */
   readonly pre: Map<string, StateResult>;
   readonly initialized: Set<string>;
   runNumber: number;
-  /** A state asked for a restart of the host: nothing new starts. */
+  /** A state requested a restart of the host: no further state starts. */
   restart?: AskedRestart;
 };
 
-/** The `restart` that a state returns to have the host restarted before it continues. */
+/** The `restart` that a state returns to request a restart before it continues. */
 export type AskedRestart = Omit<Restart, 'kept'>;
 
-/** Nothing new may start: the run was stopped, or it waits for a restart of the host. */
+/**
+ * Whether no further state may start: the run was stopped, or it waits for a restart of the host.
+ */
 export const isHalted = (run: RunState): boolean =>
   run.restart !== undefined || run.host.stopping();

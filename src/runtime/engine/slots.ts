@@ -5,9 +5,10 @@ import type { EngineHost } from './run-state.ts';
 import { traversePlain } from './traverse.ts';
 
 /**
- * Arguments with their slots filled: `__slot__:salt:test.arg(x, key=y).path ~ /tail` calls
- * an execution function the moment before the state runs. Looked for in texts, in the values of
- * a dictionary, and in the texts and dictionaries of a list. The arguments given are not changed.
+ * Returns the arguments with their slots filled: `__slot__:salt:test.arg(x, key=y).path ~ /tail`
+ * calls an execution function just before the state runs. Slots are recognised in strings, in the
+ * values of a dictionary, and in the strings and dictionaries of a list. The given arguments are
+ * not modified.
  */
 export const fillSlots = async (host: EngineHost, kwargs: PlainDict): Promise<PlainDict> => {
   if (!hasSlots(kwargs)) return kwargs;

@@ -4,7 +4,7 @@ import { positionsOf, type StackPosition } from '../../protocol/stack.ts';
 
 const key = '__stack__';
 
-/** Where an error was thrown, as a part of the result of the state that it ended. */
+/** Adds the position of an error to the result of the state that it ended. */
 export const stackOf = (error: unknown): PlainDict => {
   const positions = positionsOf(error);
   return positions === undefined ? {} : { [key]: positions.map(position => [...position]) };

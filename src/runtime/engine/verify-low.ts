@@ -83,7 +83,7 @@ const notFound = (full: string, reason: string, { __sls__ }: LowChunk): string[]
     ? [`Specified state '${full}' was not found`]
     : [`State '${full}' was not found in SLS '${__sls__}'`, `Reason: ${reason}`];
 
-/** A state module that cannot react cannot watch: what it would watch it requires. */
+/** Replaces `watch` by `require` for a state module that cannot react. */
 export const watchOrRequire = async (registry: Registry, low: LowChunk): Promise<void> => {
   for (const [watch, require] of [
     ['watch', 'require'],

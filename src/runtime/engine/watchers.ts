@@ -7,7 +7,7 @@ import { asList, requisitesOf } from './low-tools.ts';
 export const listenTag = (low: LowChunk): string => `listen:${lowTag(low)}`;
 
 /**
- * For every state that others watch, listen to or have in `onchanges`: the tags of those.
+ * Returns, for every state that others watch, listen to or have in `onchanges`, their tags.
  * @param disabled the `disabled_requisites`
  */
 export const findWatchers = async (
@@ -38,11 +38,11 @@ export const findWatchers = async (
 
 const reactingKinds = ['watch', 'watch_any', 'onchanges', 'onchanges_any'] as const;
 
-/** Without `mod_watch`, to watch is to require. */
+/** Without `mod_watch`, `watch` means `require`. */
 const canReact = async (registry: Registry, low: LowChunk, kind: string): Promise<boolean> =>
   kind.startsWith('onchanges') || (await registry.hook(low.state, 'mod_watch')) !== undefined;
 
-/** The chunks that `- listen: [{file: x}]` means. A bare id means its first state. */
+/** Returns the chunks that `- listen: [{file: x}]` names. A plain id means its first state. */
 export const listenedTo = (
   index: ChunkIndex,
   chunks: readonly LowChunk[],

@@ -5,27 +5,27 @@ import { readNames } from '../../modules/_shared/files/read-file.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { type GuardAnswer, type GuardParams, readGuardAnswer } from '../../protocol/guard.ts';
 
-// A guarded run and its watchdog speak by files of one folder in the workspace.
+// A guarded run and its watchdog communicate through files in one folder of the workspace.
 
 /** Names of these files. */
 export const guardFile = {
   job: 'job.json',
   /** The last state has ended. */
   ended: 'ended',
-  /** The run is not to be confirmed: do not wait. */
+  /** The run will not be confirmed: roll back at once. */
   broken: 'broken',
-  /** Whoever makes it first decides. */
+  /** The process that creates this file decides. */
   decided: 'decided',
-  /** What was put back. */
+  /** What the rollback restored. */
   outcome: 'outcome.json',
 } as const;
 
-/** What the run tells its watchdog. */
+/** The parameters that the run passes to its watchdog. */
 export type WatchdogJob = GuardParams & { readonly runtime: Pick<LockHolder, 'pid' | 'begun'> };
 
 const prefix = 'guard-';
 
-/** @throws TsaltError `guard-unknown` for what is no name of a guarded run */
+/** @throws TsaltError `guard-unknown` for an invalid name of a guarded run */
 export const folderOf = (dir: string, id: string): string => {
   if (/^[0-9a-f]{16}$/.test(id)) return join(dir, `${prefix}${id}`);
   throw new TsaltError('guard-unknown', 'That is no name of a guarded run.', { kind: 'host' });
@@ -36,13 +36,13 @@ const foldersIn = (dir: string): string[] =>
     .filter(name => name.startsWith(prefix))
     .map(name => join(dir, name));
 
-/** A file that appears whole. */
+/** Writes a file atomically. */
 export const putFile = (path: string, text: string): void => {
   writeFileSync(`${path}.new`, text, { mode: 0o600 });
   renameSync(`${path}.new`, path);
 };
 
-/** Decides whether the run is kept. @returns false when that was decided before */
+/** Decides between confirming and rolling back. @returns false if that was already decided */
 export const decide = (folder: string): boolean => {
   try {
     closeSync(openSync(join(folder, guardFile.decided), 'wx', 0o600));
@@ -53,7 +53,7 @@ export const decide = (folder: string): boolean => {
   }
 };
 
-/** What the watchdog put back; undefined while it has not. */
+/** Reads the outcome of a rollback; undefined before it has ended. */
 export const readOutcome = (folder: string): GuardAnswer | undefined => {
   try {
     return readGuardAnswer(JSON.parse(readFileSync(join(folder, guardFile.outcome), 'utf8')));
@@ -62,7 +62,7 @@ export const readOutcome = (folder: string): GuardAnswer | undefined => {
   }
 };
 
-/** A guarded run that waits to be confirmed holds the host as one that still goes on. */
+/** A guarded run that waits for its confirmation holds the host like one that is still running. */
 export const guardHolder = (dir: string): LockHolder | undefined => {
   for (const folder of foldersIn(dir)) {
     const watchdog = lockHolder(folder);
@@ -71,7 +71,7 @@ export const guardHolder = (dir: string): LockHolder | undefined => {
   return undefined;
 };
 
-/** What became of guarded runs whose control node did not come back: told once. */
+/** Reports, once, the outcome of guarded runs whose control node did not come back. */
 export const takeGuardNews = (dir: string, say: (message: string) => void): void => {
   for (const folder of foldersIn(dir)) {
     if (lockHolder(folder)) continue;

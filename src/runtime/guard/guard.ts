@@ -8,15 +8,15 @@ import type { GuardAnswer, GuardEnd, GuardParams } from '../../protocol/guard.ts
 import { artifactHead } from '../../protocol/stack.ts';
 import { decide, folderOf, guardFile, putFile, readOutcome } from './folders.ts';
 
-/** A run's own end of its guard. */
+/** The run's side of the rollback. */
 export type Guard = {
-  /** The last state has ended: the time runs. */
+  /** The last state has ended: the countdown begins. */
   readonly ended: () => void;
-  /** The run was broken off: what it did is taken back at once. */
+  /** The run was interrupted: its changes are rolled back at once. */
   readonly broken: () => void;
 };
 
-/** Where the guard works. */
+/** The files of a guarded run. */
 export type GuardPlace = {
   /** The workspace. */
   readonly dir: string;
@@ -24,16 +24,16 @@ export type GuardPlace = {
   readonly sha: string;
 };
 
-/** Milliseconds that a unit of systemd's may take to start, and a watchdog to look at everything. */
+/** Milliseconds for the start of a systemd unit, and for the watchdog's snapshot. */
 const serviceWithin = 5000;
 const startWithin = 20_000;
-/** Milliseconds: a run that lost its link may take 335 s to end, then its watchdog acts. */
+/** Milliseconds: a run that lost its link may take 335 s to end, then its watchdog rolls back. */
 const revertWithin = 500_000;
 
 /**
- * Starts the watchdog of a guarded run and waits until it knows what to put back.
+ * Starts the watchdog of a guarded run and waits until it has taken its snapshot.
  *
- * @throws TsaltError `guard-failed` when it does not start: nothing was changed then
+ * @throws TsaltError `guard-failed` if it does not start; nothing was changed then
  */
 export const openGuard = async (params: GuardParams, { dir, sha }: GuardPlace): Promise<Guard> => {
   const folder = folderOf(dir, params.id);
@@ -64,7 +64,7 @@ export const openGuard = async (params: GuardParams, { dir, sha }: GuardPlace): 
   };
 };
 
-/** What Node runs as the watchdog: the same artifact as the run's. */
+/** The Node program of the watchdog: it runs the same artifact as the run. */
 const starter = [
   'var a = process.argv',
   'process.argv = [a[0], "tsalt-ssh guard"]',
@@ -73,7 +73,7 @@ const starter = [
   'script.runInThisContext()(require, process, { dir: a[2], guard: a[3] })',
 ].join(';');
 
-/** A process of the login's session may end with it; a unit of systemd's does not. */
+/** Starts the watchdog as a systemd unit, since a process of the login session may end with it. */
 const startService = (id: string, words: readonly string[]): boolean => {
   if (process.getuid?.() !== 0 || !existsSync('/run/systemd/system') || !which('systemd-run'))
     return false;
@@ -115,10 +115,10 @@ const comes = async (isThere: () => boolean, milliseconds: number): Promise<bool
 };
 
 /**
- * Control has logged in anew. What the run changed stays, where control has heard of its end (`keep`)
- * and nothing is taken back yet; else what was put back.
+ * Answers a control node that has logged in again. The changes are confirmed if it knows that the
+ * run was complete (`keep`) and no rollback has begun; otherwise returns what was restored.
  *
- * @throws TsaltError `guard-unknown` when the host knows nothing of such a run
+ * @throws TsaltError `guard-unknown` if the host does not know this run
  */
 export const settleGuard = async (dir: string, { id, keep }: GuardEnd): Promise<GuardAnswer> => {
   const folder = folderOf(dir, id);

@@ -2,13 +2,13 @@ import { writeAtomic } from '../../modules/_shared/files/atomic-write.ts';
 import { readOr } from '../../modules/_shared/files/read-file.ts';
 import { attempt, type PutBack } from './put-back.ts';
 
-/** What the files of accounts say of some users: their lines, and the groups that have them as members. */
+/** Entries of users in the account files: their lines, and the groups that list them as members. */
 export type KeptAccounts = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 const lineFiles = ['/etc/passwd', '/etc/shadow'];
 const groupFiles = ['/etc/group', '/etc/gshadow'];
 
-/** Reads what the files of accounts below `root` say of these users. */
+/** Reads the entries of these users in the account files below `root`. */
 export const keepAccounts = (users: readonly string[], root = ''): KeptAccounts =>
   new Map([
     ...lineFiles.map(file => [file, linesOf(root + file, users)] as const),
@@ -22,7 +22,7 @@ const linesOf = (file: string, users: readonly string[]): ReadonlyMap<string, st
       .map(line => [nameOf(line), line]),
   );
 
-/** Groups by name, with those of the users that are members, commas between. */
+/** Returns, by group name, those of the users that are members, separated by commas. */
 const membershipsOf = (file: string, users: readonly string[]): ReadonlyMap<string, string> =>
   new Map(
     lines(file).flatMap(line => {
@@ -36,7 +36,7 @@ const nameOf = (line: string): string => line.split(':')[0] ?? '';
 const membersOf = (line: string): string[] =>
   (line.split(':')[3] ?? '').split(',').filter(member => member !== '');
 
-/** Gives these users their lines and groups back; all other lines stay as they are now. */
+/** Restores the lines and groups of these users; all other lines stay as they are. */
 export const putAccountsBack = async (kept: KeptAccounts, root = ''): Promise<PutBack> => {
   const outcome: PutBack = { restored: [], problems: [] };
   for (const [file, entries] of kept)

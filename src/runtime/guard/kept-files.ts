@@ -15,26 +15,26 @@ import { writeAtomic } from '../../modules/_shared/files/atomic-write.ts';
 import { lstatOf } from '../../modules/_shared/files/file-paths.ts';
 import { attempt, type PutBack } from './put-back.ts';
 
-/** What stood at a path; a file's content is held in memory. */
+/** The snapshot of a path; a file's content is held in memory. */
 type Kept = { readonly stat: Stats } & (
   | { readonly kind: 'file'; readonly content: Buffer }
   | { readonly kind: 'link'; readonly target: string }
   | { readonly kind: 'folder' }
 );
 
-/** Files and folders as they were; a root that was not there has no entry. */
+/** A snapshot of files and folders; a root that did not exist has no entry. */
 export type KeptFiles = {
   readonly roots: readonly string[];
   readonly entries: ReadonlyMap<string, Kept>;
 };
 
-/** What a guarded run may keep in memory: the configuration of a network is far smaller. */
+/** Limit of a snapshot in memory. A network's configuration is far smaller. */
 const mostBytes = 64 * 1024 * 1024;
 
 /**
- * Reads files and folders with all that is in them. Devices, sockets and the like are no part of it.
+ * Takes a snapshot of files and folders, recursively. Devices, sockets and the like are left out.
  *
- * @throws Error when it is more than 64 MiB
+ * @throws Error if it exceeds 64 MiB
  */
 export const keepFiles = (roots: readonly string[]): KeptFiles => {
   const entries = new Map<string, Kept>();
@@ -55,7 +55,7 @@ const read = (path: string, stat: Stats): Kept | undefined => {
   return stat.isFile() ? { stat, kind: 'file', content: readFileSync(path) } : undefined;
 };
 
-/** Everything at and below these paths, folders before what is in them. */
+/** Lists everything at and below these paths, folders before their contents. */
 const walk = (paths: readonly string[]): [string, Stats][] =>
   paths.flatMap(path => {
     const stat = lstatOf(path);
@@ -65,8 +65,8 @@ const walk = (paths: readonly string[]): [string, Stats][] =>
   });
 
 /**
- * Puts files back as they were: content, owner, mode and time. What is new goes, unless `isForeign`
- * says that it belongs to somebody else.
+ * Restores files: content, owner, mode and time. Removes new files, unless `isForeign` returns that
+ * they belong to something else.
  */
 export const putFilesBack = async (
   { roots, entries }: KeptFiles,
@@ -81,7 +81,7 @@ export const putFilesBack = async (
   return outcome;
 };
 
-/** A folder in which something of another's stays is left. */
+/** Removes a path. A folder that still contains foreign files is left in place. */
 const remove = (path: string, stat: Stats): boolean => {
   if (stat.isDirectory() && readdirSync(path).length > 0) return false;
   rmSync(path, { recursive: true, force: true });
@@ -99,7 +99,7 @@ const putBack = (path: string, kept: Kept): boolean => {
   return changed || owned;
 };
 
-/** The kernel's own time of the last change tells of content, owner, mode and attributes. */
+/** ctime is set by the kernel and covers content, owner, mode and attributes. */
 const isUntouched = (now: Stats, before: Stats): boolean =>
   now.ino === before.ino && now.ctimeMs === before.ctimeMs;
 
@@ -133,7 +133,7 @@ const putOwner = (path: string, { kind, stat }: Kept): boolean => {
   const isOwner = now?.uid === stat.uid && now.gid === stat.gid;
   if (!isOwner) lchownSync(path, stat.uid, stat.gid);
   const isMode = kind === 'link' || now?.mode === stat.mode;
-  // After the owner: giving a file away takes some of its bits.
+  // After the owner, since chown clears some mode bits.
   if (kind !== 'link' && !(isMode && isOwner)) chmodSync(path, stat.mode & 0o7777);
   return !(isOwner && isMode);
 };

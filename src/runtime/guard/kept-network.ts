@@ -6,7 +6,7 @@ import { changedRules, keepRules, type Rules, readerOf } from './kept-rules.ts';
 import { type Argv, outputOf, runGuardProgram } from './programs.ts';
 import { attempt, type PutBack } from './put-back.ts';
 
-/** The network as the kernel has it: what files say of it may be something else. */
+/** The network's state in the kernel, which may differ from the configuration files. */
 export type KeptNetwork = {
   readonly rules: Rules;
   /** The kernel's settings by path. */
@@ -23,7 +23,7 @@ type Address = { readonly device: string; readonly words: readonly string[] };
 const families = ['-4', '-6'] as const;
 const settingFolders = ['/proc/sys/net/ipv4', '/proc/sys/net/ipv6'];
 
-/** Looks at the kernel's network; what there is no program for is left out. */
+/** Takes a snapshot of the kernel's network; leaves out parts for which there is no program. */
 export const keepNetwork = async (): Promise<KeptNetwork> => {
   const links = await listJson(['ip', '-json', 'address']);
   return {
@@ -37,7 +37,7 @@ export const keepNetwork = async (): Promise<KeptNetwork> => {
   };
 };
 
-/** Puts back what differs: settings, rules, links, addresses, routes, in this order. */
+/** Restores differences in this order: settings, rules, links, addresses, routes. */
 export const putNetworkBack = async (kept: KeptNetwork): Promise<PutBack> => {
   const outcome: PutBack = { restored: [], problems: [] };
   const put = (what: string, argv: Argv, stdin?: string): Promise<void> =>
@@ -74,7 +74,10 @@ const upOf = (links: readonly PlainDict[]): string[] =>
 
 const nameOf = ({ ifname }: PlainDict): string => String(ifname ?? '');
 
-/** Addresses that somebody gave an interface; those of DHCP and of routers come by themselves. */
+/**
+ * Returns the static addresses of an interface; those of DHCP and router advertisements are left
+ * out.
+ */
 const addressesOf = (link: PlainDict): Address[] => {
   const all = Array.isArray(link.addr_info) ? link.addr_info.filter(isPlainDict) : [];
   return all
@@ -96,7 +99,7 @@ const missing = (wanted: readonly Address[], there: readonly Address[]): Address
     ({ device, words }) => !there.some(one => one.device === device && one.words[0] === words[0]),
   );
 
-/** Without what only describes them. */
+/** Lists routes without their descriptive fields. */
 const routesOf = async (family: '-4' | '-6'): Promise<string[]> =>
   ((await outputOf(['ip', family, 'route', 'show'])) ?? '')
     .split('\n')
@@ -118,7 +121,7 @@ const putRoutesBack = async (
   for (const line of await routesOf(family))
     if (!kept.includes(line) && !line.includes('proto kernel'))
       await put(`the route ${line}`, ip('delete', line));
-  // What a gateway is reached by comes first.
+  // Routes to a gateway come before routes through it.
   const order = (line: string): number => Number(/\bvia\b/.test(line));
   let now = await routesOf(family);
   for (const line of [...kept].sort((a, b) => order(a) - order(b)))
@@ -141,7 +144,7 @@ const readSettings = (folder: string): [string, string][] => {
   }
 };
 
-/** Settings of an interface that is gone are gone with it. */
+/** Restores kernel settings. Those of an interface that no longer exists are skipped. */
 const putSettingsBack = ({ settings }: KeptNetwork, { restored }: PutBack): void => {
   for (const [path, value] of settings) {
     const now = readOr(path);
@@ -150,7 +153,7 @@ const putSettingsBack = ({ settings }: KeptNetwork, { restored }: PutBack): void
       writeFileSync(path, value, { flag: 'r+' });
       restored.push(path);
     } catch {
-      // It only tells something: how many there are, what was counted.
+      // A read-only setting, such as a counter.
     }
   }
 };

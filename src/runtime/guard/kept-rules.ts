@@ -1,19 +1,22 @@
 import { type Argv, outputOf } from './programs.ts';
 
-/** The firewall's rules by the program that reads them: `iptables-restore`, `ip6tables-restore`, `nft`. */
+/**
+ * The firewall's rules, by the program that reads them: `iptables-restore`, `ip6tables-restore`,
+ * `nft`.
+ */
 export type Rules = ReadonlyMap<string, string>;
 
-/** By the program that saves rules: the one that reads them. */
+/** Maps each program that saves rules to the program that reads them. */
 const savers: Readonly<Record<string, string>> = {
   'iptables-save': 'iptables-restore',
   'ip6tables-save': 'ip6tables-restore',
 };
 
-/** How a program is called that reads rules from its input. */
+/** Returns the argv of a program that reads rules from its input. */
 export const readerOf = (program: string): Argv =>
   program === 'nft' ? ['nft', '-f', '-'] : [program];
 
-/** The rules as they are; those of programs that are not there are left out. */
+/** Takes a snapshot of the rules; programs that are not installed are left out. */
 export const keepRules = async (): Promise<Rules> => {
   const rules = new Map<string, string>();
   for (const [saver, restorer] of Object.entries(savers)) {
@@ -25,7 +28,7 @@ export const keepRules = async (): Promise<Rules> => {
   return rules;
 };
 
-/** Times and counts are no part of the rules. */
+/** Removes timestamps and counters, which are not part of the rules. */
 const withoutNotes = (text: string): string =>
   text
     .split('\n')
@@ -33,7 +36,7 @@ const withoutNotes = (text: string): string =>
     .map(line => line.replace(/^(:\S+ \S+) \[\d+:\d+\]$/, '$1 [0:0]'))
     .join('\n');
 
-/** What each program has to read so that the rules are as they were. */
+/** Returns the input of each program that restores changed rules. */
 export const changedRules = async (rules: Rules): Promise<[string, string][]> => {
   const now = await keepRules();
   const nft = rules.get('nft');
@@ -53,7 +56,9 @@ export const changedRules = async (rules: Rules): Promise<[string, string][]> =>
 
 const withoutCounts = (text: string): string => text.replace(/packets \d+ bytes \d+/g, '');
 
-/** A table of the kernel's own policies and no rule is the same as none. */
+/**
+ * Removes tables with the kernel's default policies and no rules: they are equivalent to no table.
+ */
 const wholeTables = (text: string): string =>
   tablesOf(text)
     .filter(table => /^-/m.test(table) || /^:\S+ (?!ACCEPT )/m.test(table))
@@ -61,7 +66,7 @@ const wholeTables = (text: string): string =>
 
 const tablesOf = (text: string): string[] => text.match(/^\*[\s\S]*?^COMMIT$/gm) ?? [];
 
-/** Tables that were not there before are emptied. */
+/** Adds commands that empty tables which did not exist before. */
 const withEmptyTables = (text: string, now: string): string => {
   const nameOfTable = (table: string): string => table.slice(0, table.indexOf('\n'));
   const known = new Set(tablesOf(text).map(nameOfTable));
@@ -75,7 +80,10 @@ const withEmptyTables = (text: string, now: string): string => {
   return `${[...tablesOf(text), ...added].join('\n')}\n`;
 };
 
-/** Tables that iptables makes are its own to put back; it uses what nft cannot write. */
+/**
+ * Removes the tables of iptables: iptables restores them itself, and nft cannot write all of their
+ * rules.
+ */
 const ownTables = (ruleset: string): string =>
   (ruleset.match(/^table [\s\S]*?^\}$/gm) ?? [])
     .filter(table => !/^table ip6? (?:filter|nat|mangle|raw|security) \{/.test(table))

@@ -3,7 +3,9 @@ import { hasFunction, salt } from '../../modules/_shared/states/call.ts';
 import { type Argv, runGuardProgram } from './programs.ts';
 import { attempt, type PutBack } from './put-back.ts';
 
-/** What a login goes through, by the names that systems give it, and the folders it reads. */
+/**
+ * The services that a login needs, under the names on different systems, and the folders they read.
+ */
 const services: readonly (readonly [
   name: string,
   folders: readonly string[],
@@ -23,12 +25,12 @@ const services: readonly (readonly [
   ['fail2ban', ['/etc/fail2ban'], 'restart'],
 ];
 
-/** Programs that make the network out of what these folders hold. */
+/** Programs that configure the network from the files in these folders. */
 const appliers: readonly (readonly [argv: Argv, folder: string])[] = [
   [['netplan', 'apply'], '/etc/netplan'],
 ];
 
-/** Folders that services read, and programs. */
+/** Folders that services and programs read. */
 export const serviceFolders: readonly string[] = [
   ...new Set([...services.flatMap(([, folders]) => folders), ...appliers.map(([, one]) => one)]),
 ];
@@ -37,7 +39,7 @@ type Facts = { readonly running: boolean; readonly enabled: boolean; readonly ma
 
 export type KeptServices = ReadonlyMap<string, Facts>;
 
-/** How the services stand that a login goes through. */
+/** Takes a snapshot of the services that a login needs. */
 export const keepServices = async (): Promise<KeptServices> => {
   const kept = new Map<string, Facts>();
   if (!hasFunction('service.status')) return kept;
@@ -48,7 +50,7 @@ export const keepServices = async (): Promise<KeptServices> => {
   return kept;
 };
 
-/** An unit that is masked is none that is available. */
+/** Returns the state of a unit. A masked unit is not listed as available. */
 const factsOf = async (name: string): Promise<Facts | undefined> => {
   const masked = hasFunction('service.masked') && (await salt('service.masked')(name)) === true;
   if (!masked && (await salt('service.available')(name)) !== true) return undefined;
@@ -59,7 +61,7 @@ const factsOf = async (name: string): Promise<Facts | undefined> => {
   };
 };
 
-/** Starts what ran and stops what did not; what reads one of these files reads it again. */
+/** Starts and stops services as they were before; those that read a restored file reload it. */
 export const putServicesBack = async (
   kept: KeptServices,
   files: readonly string[],

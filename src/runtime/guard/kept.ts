@@ -16,7 +16,9 @@ import {
 } from './kept-services.ts';
 import type { PutBack } from './put-back.ts';
 
-/** All that a guarded run can take back. It is held in memory: there are keys and passwords in it. */
+/**
+ * All that a guarded run can roll back. It stays in memory, since it contains keys and passwords.
+ */
 export type RollbackSnapshot = {
   readonly files: KeptFiles;
   readonly accounts: KeptAccounts;
@@ -24,7 +26,7 @@ export type RollbackSnapshot = {
   readonly network: KeptNetwork;
 };
 
-/** What decides whether somebody gets in, besides the folders of services. */
+/** Files that decide whether a user can log in, besides the folders of services. */
 const usualPaths = [
   '/etc/hosts',
   '/etc/hosts.allow',
@@ -49,7 +51,7 @@ const usualPaths = [
   '/etc/default/ufw',
 ];
 
-/** Looks at everything that a guarded run can take back. */
+/** Takes a snapshot of everything that a guarded run can roll back. */
 export const keepAll = async ({ users, paths }: GuardParams): Promise<RollbackSnapshot> => {
   const names = [...new Set([...users, 'root'])];
   const accounts = await readAccounts().catch(() => []);
@@ -63,7 +65,7 @@ export const keepAll = async ({ users, paths }: GuardParams): Promise<RollbackSn
   };
 };
 
-/** Puts everything back that differs; one part that fails keeps none of the others from it. */
+/** Restores everything that differs; a failure in one part does not stop the others. */
 export const putAllBack = async (kept: RollbackSnapshot): Promise<GuardAnswer> => {
   const parts: PutBack[] = [];
   const part = async (work: () => PutBack | Promise<PutBack>): Promise<void> => {
@@ -89,7 +91,9 @@ export const putAllBack = async (kept: RollbackSnapshot): Promise<GuardAnswer> =
   };
 };
 
-/** A package's own file stays: its manager would not bring it again. */
+/**
+ * Returns files that belong to packages. They are kept: the package manager would not restore them.
+ */
 const ofPackages = async (paths: readonly string[]): Promise<ReadonlySet<string>> => {
   if (paths.length === 0 || !hasFunction('pkg.owner')) return new Set();
   const owners: unknown = await salt('pkg.owner')(...paths).catch(() => undefined);

@@ -1,12 +1,12 @@
 import { messageOf } from '../../protocol/error.ts';
 
-/** What was put back, and sentences on what could not be. */
+/** What was restored, and sentences about what could not be restored. */
 export type PutBack = { readonly restored: string[]; readonly problems: string[] };
 
 /**
- * Puts one thing back; where that fails the others still are.
+ * Restores one item. A failure is recorded and does not stop the others.
  *
- * @param work - Says false where there was nothing to do.
+ * @param work - Returns false if there was nothing to do.
  */
 export const attempt = async (
   { restored, problems }: PutBack,

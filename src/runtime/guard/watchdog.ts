@@ -5,12 +5,12 @@ import { messageOf } from '../../protocol/error.ts';
 import { decide, guardFile, putFile, type WatchdogJob } from './folders.ts';
 import { keepAll, putAllBack } from './kept.ts';
 
-/** Milliseconds between two looks at the folder. */
+/** Milliseconds between two checks of the folder. */
 const pause = 200;
 
 /**
- * A process of its own that outlives the run: remembers what cuts a host off, and puts it back when
- * the run is broken off, or nobody confirms it in time. It ends the process.
+ * Runs in a separate process that outlives the run: takes the snapshot, and rolls back if the run
+ * is interrupted or not confirmed in time. Ends the process.
  */
 export const runWatchdog = async (folder: string): Promise<void> => {
   process.on('SIGHUP', () => undefined);
@@ -18,7 +18,7 @@ export const runWatchdog = async (folder: string): Promise<void> => {
     const job = readJob(folder);
     const kept = await keepAll(job);
     if (!existsSync(folder)) throw new Error('The run was given up before its watchdog was ready.');
-    // The lock tells the run that this process is at work.
+    // The lock shows the run that this process has started.
     if ('pid' in takeLock(folder, 'state.apply --guard'))
       throw new Error('The run has another watchdog.');
     await runEnds(job, folder);
@@ -31,13 +31,13 @@ export const runWatchdog = async (folder: string): Promise<void> => {
   }
 };
 
-/** Whoever removed the folder has confirmed nothing. */
+/** If the folder was removed, nothing was confirmed. */
 const isConfirmed = (folder: string): boolean => existsSync(folder) && !decide(folder);
 
 const readJob = (folder: string): WatchdogJob =>
   JSON.parse(readFileSync(join(folder, guardFile.job), 'utf8')) as WatchdogJob;
 
-/** Resolves when the run was confirmed or broken off, or its time is over. */
+/** Resolves when the run was confirmed or interrupted, or its time is up. */
 const runEnds = async ({ runtime, seconds }: WatchdogJob, folder: string): Promise<void> => {
   const has = (name: string): boolean => existsSync(join(folder, name));
   let deadline = Number.POSITIVE_INFINITY;

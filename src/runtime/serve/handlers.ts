@@ -7,7 +7,7 @@ import type { Shutdown } from './shutdown.ts';
 /**
  * The requests that a control node may make.
  *
- * @param hello resolves when the hello is ready: nothing is answered before
+ * @param hello resolves when the hello is ready: no request is answered before
  */
 export const requestHandlers = (
   session: Session,

@@ -1,6 +1,6 @@
 import type { ModuleContext } from '../../modules/api.ts';
 
-/** The events of this host: held back until its hello was sent, which the control node awaits first. */
+/** The events of this host, held back until its hello was sent. */
 export class Outbox {
   readonly #event: (name: string, payload: unknown) => void;
   #held: (() => void)[] | undefined = [];
@@ -16,7 +16,7 @@ export class Outbox {
     else this.#event(name, payload);
   }
 
-  /** Sends what was held back; whatever follows is sent at once. */
+  /** Sends the events that were held back; later ones are sent at once. */
   release(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
@@ -33,7 +33,7 @@ export class Outbox {
     });
 }
 
-/** A line of the log must fit into one message, and be one that somebody may read. */
+/** Shortens a line of the log, so that it fits into one message and remains readable. */
 const clip = (message: string): string =>
   message.length <= longestLine
     ? message

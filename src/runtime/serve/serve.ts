@@ -19,23 +19,23 @@ import { Shutdown } from './shutdown.ts';
 export type ServeOptions = {
   readonly registry: Registry;
   readonly collectGrains: (log: GrainsLog) => Promise<PlainDict>;
-  /** A module of the user may compute without end: what ran before is reported first. */
+  /** User modules may compute endlessly, so earlier results are flushed before they run. */
   readonly hasUserModules?: boolean;
   /** The artifact's hash. */
   readonly sha: string;
-  /** The workspace of this host: an absolute path of a folder only its user can read. */
+  /** The workspace of this host: the absolute path of a folder that only its user can read. */
   readonly dir: string;
-  /** The random part of its name, for a workspace of this run alone. */
+  /** The random part of its name, if the workspace belongs to this run only. */
   readonly suffix?: string;
   /** It is removed after the run. */
   readonly wipe?: boolean;
-  /** Bytes of the wire that the bootstrap has read already. */
+  /** Bytes of the wire that the bootstrap has already read. */
   readonly preloaded?: Uint8Array;
 };
 
 /**
  * Serves one control node on stdin and stdout until the wire ends: sends `hello`, answers requests,
- * answers `ping` by `pong`. Ends the process.
+ * and answers `ping` with `pong`. Ends the process.
  */
 export const serve = (options: ServeOptions): void => {
   const { registry, dir, suffix = '' } = options;
@@ -93,7 +93,7 @@ export const serve = (options: ServeOptions): void => {
   receiveFrom(wire, peer, shutdown, options.preloaded);
 };
 
-/** Ends the process in order on signals and after errors that nothing caught. */
+/** Ends the process in order on signals and after uncaught errors. */
 const watchProcess = (shutdown: Shutdown, outbox: Outbox): void => {
   process.on('uncaughtException', error => void shutdown.fail(error));
   process.on('unhandledRejection', reason => {
@@ -106,7 +106,7 @@ const watchProcess = (shutdown: Shutdown, outbox: Outbox): void => {
     process.on(signal, () => void shutdown.end('cancelled'));
 };
 
-/** Passes the bytes of the wire to the peer. A broken message ends the process. */
+/** Passes the bytes of the wire to the peer. A malformed message ends the process. */
 const receiveFrom = (
   wire: Wire,
   peer: Peer,
@@ -128,7 +128,7 @@ const receiveFrom = (
   wire.read(receive, () => void shutdown.end('link lost'));
 };
 
-/** Removes what killed runs left, and reports a workspace that will stay. */
+/** Removes the remains of killed runs, and reports a workspace that will stay. */
 const keepOrder = (
   { dir, suffix = '', wipe = false }: ServeOptions,
   usual: string,

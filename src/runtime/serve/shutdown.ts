@@ -1,23 +1,23 @@
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import type { Session } from '../session/session.ts';
 
-/** Milliseconds: a control node that has asked for something and then is silent for so long has gone. */
+/** Milliseconds without a message after which an active control node counts as gone. */
 const silence = 35_000;
 
 /** The parts that a shutdown stops. */
 export type ShutdownParts = {
   readonly session: Session;
-  /** Ends all requests that are open, on both sides. */
+  /** Rejects all open requests, on both sides. */
   readonly closePeer: (error: TsaltError) => void;
   /** Sends the events that wait for the hello. */
   readonly release: () => void;
-  /** Resolves when all that was written has left. */
+  /** Resolves when everything was written. */
   readonly flush: () => Promise<void>;
 };
 
 /**
- * Ends the process: in order when the control node cancels or has gone, soon after an error that
- * nothing caught.
+ * Ends the process: in order if the control node cancels or disappears, quickly after an uncaught
+ * error.
  */
 export class Shutdown {
   readonly #parts: ShutdownParts;
@@ -38,25 +38,25 @@ export class Shutdown {
     this.#crashed.catch(() => {});
   }
 
-  /** Awaits work, or throws when the process fails. */
+  /** Awaits work; throws if the process fails meanwhile. */
   orCrash<T>(work: Promise<T>): Promise<T> {
     return Promise.race([work, this.#crashed]);
   }
 
-  /** Notes that the control node is there. Once it asks for something, it pings until its end. */
+  /** Notes a sign of life. After its first request, the control node pings until it ends. */
   beat(): void {
     clearTimeout(this.#heartbeat);
     this.#heartbeat = setTimeout(() => void this.end('link lost'), silence);
   }
 
-  /** Stops what runs. The control node then closes the link. */
+  /** Stops the current work. The control node then closes the link. */
   async cancel(): Promise<void> {
     this.#isCancelled = true;
     this.#parts.session.stop('cancelled');
     await killAllChildren();
   }
 
-  /** Ends the process when what runs has ended, as far as there is time for that. */
+  /** Ends the process when the current work has ended, or its time is up. */
   async end(why: 'cancelled' | 'link lost'): Promise<void> {
     const { session, closePeer, flush } = this.#parts;
     if (why === 'cancelled' || this.#isCancelled) this.#hurry();
@@ -65,7 +65,7 @@ export class Shutdown {
     clearTimeout(this.#heartbeat);
     session.stop(this.#isCancelled ? 'cancelled' : why);
     const gone = new TsaltError('wire-closed', 'The control node has gone.', { kind: 'host' });
-    // A cancelled run needs no time to continue.
+    // A cancelled run needs no time to finish.
     if (why === 'link lost' && !this.#isCancelled) {
       closePeer(gone); // a state that waits for the control node would wait forever
       await Promise.race([within(session.idle(), session.grace), this.#hurried]);
@@ -77,7 +77,7 @@ export class Shutdown {
     await leave(0);
   }
 
-  /** Ends the process after an error that nothing caught: every open request fails. */
+  /** Ends the process after an uncaught error: every open request fails. */
   async fail(error: unknown): Promise<void> {
     this.#parts.release();
     this.#parts.session.stop('cancelled');
@@ -94,10 +94,13 @@ export class Shutdown {
   }
 }
 
-/** Loads what starts processes only where some run: most hosts need none of it. */
+/** Loads the code for child processes only if there are some: most hosts never need it. */
 const killAllChildren = async (): Promise<void> => (await commands())?.killAllChildren();
 
-/** Ends the process. A function whose command was ended may have begun the next one meanwhile. */
+/**
+ * Ends the process. Kills children again, since a function may start the next command after one was
+ * killed.
+ */
 const leave = async (code: number): Promise<never> => {
   (await commands())?.forceAllChildren();
   process.exit(code);

@@ -4,7 +4,7 @@ import type { HostOpts } from '../../protocol/job.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
 import type { SessionHost } from './session-host.ts';
 
-/** The modules of this host: their functions, and the context that their code sees. */
+/** The modules of this host: their functions, and the context in which their code runs. */
 export class HostModules {
   readonly #host: SessionHost;
   #grains: Promise<PlainDict>;
@@ -15,18 +15,18 @@ export class HostModules {
     this.#grains = host.collectGrains();
   }
 
-  /** The grains that this host has collected. */
+  /** Returns the grains that this host has collected. */
   grains(): Promise<PlainDict> {
     return this.#grains;
   }
 
-  /** Collects the grains again: contexts from now on see the new ones. */
+  /** Collects the grains again, for contexts that are made from now on. */
   refreshGrains(): Promise<PlainDict> {
     this.#grains = this.#host.collectGrains();
     return this.#grains;
   }
 
-  /** The context of module code in one call or run. */
+  /** Makes the context of module code in one call or run. */
   async context(opts: HostOpts, pillar: PlainDict): Promise<ModuleContext> {
     const { registry, dir, emit, request } = this.#host;
     return {
@@ -55,7 +55,7 @@ export class HostModules {
     return resolved.call(args, kwargs);
   };
 
-  /** Is there an execution function of this name? */
+  /** Whether there is an execution function of this name. */
   knows = (fun: string): boolean => {
     this.#names ??= new Set(this.#host.registry.names('exec'));
     return this.#names.has(fun);

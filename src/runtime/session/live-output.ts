@@ -4,12 +4,12 @@ import { lastLine, mostOfState, type OutputPiece, type OutputStream } from '../.
 const burst = 65_536;
 const perSecond = 32_768;
 
-/** Characters of one piece; of more, the last ones are sent. */
+/** Limit of a piece; of a longer one, the last characters are sent. */
 const longestPiece = 8192;
 
 /** Milliseconds in which output is collected into one piece. */
 const collected = 100;
-/** Milliseconds between pieces of a state whose output is too long, of which only the last line is shown. */
+/** Milliseconds between pieces of a state that exceeds its limit; only its last line is shown. */
 const collectedLate = 1000;
 
 type Pending = { text: string; dropped: number };
@@ -21,7 +21,7 @@ type StateOutput = {
   timer: NodeJS.Timeout | undefined;
 };
 
-/** Sends what the commands of states print while they run, within limits of size and rate. */
+/** Sends the output of commands while their states run, within limits of size and rate. */
 export class LiveOutput {
   readonly #send: (piece: OutputPiece) => void;
   readonly #states = new Map<string, StateOutput>();
@@ -32,7 +32,7 @@ export class LiveOutput {
     this.#send = send;
   }
 
-  /** Takes output of a state. */
+  /** Adds output of a state. */
   add(tag: string, stream: OutputStream, text: string): void {
     if (text === '') return;
     const state = this.#states.get(tag) ?? this.#begin(tag);
@@ -46,7 +46,7 @@ export class LiveOutput {
     );
   }
 
-  /** Sends what is left of a state that has finished. */
+  /** Sends the remaining output of a state that has finished. */
   end(tag: string): void {
     const state = this.#states.get(tag);
     if (!state) return;

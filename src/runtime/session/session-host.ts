@@ -9,7 +9,9 @@ export type SessionHost = {
   readonly collectGrains: () => Promise<PlainDict>;
   /** The workspace: lock, journal, results of a run whose link was lost. */
   readonly dir: string;
-  /** Where runs of states wait for each other: the workspace without a random name. */
+  /**
+   * The folder in which runs of states wait for each other: the workspace without a random name.
+   */
   readonly lockDir?: string;
   /** The artifact's hash: its file is in the workspace. */
   readonly sha: string;

@@ -21,7 +21,7 @@ import { RunningStates } from './running-states.ts';
 import type { SessionHost } from './session-host.ts';
 import { runStates } from './state-run.ts';
 
-/** One control node's work on this host: answers its requests until it goes. */
+/** Serves one control node on this host until it disconnects. */
 export class Session {
   readonly #host: SessionHost;
   readonly #modules: HostModules;
@@ -42,7 +42,7 @@ export class Session {
     return this.#modules.grains();
   }
 
-  /** Nothing new starts from now on; what runs may finish. */
+  /** Starts no further work; current work may finish. */
   stop(reason: 'cancelled' | 'link lost'): void {
     this.#stopping = true;
     if (reason !== 'link lost') return;
@@ -55,16 +55,17 @@ export class Session {
   }
 
   /**
-   * Milliseconds that what runs may still take when the control node has gone. A state finishes,
-   * bounded by its own `timeout` alone. A guarded run has to end, so that the host can roll back;
-   * only package managers get more time there, since one cut short leaves a broken host.
+   * Milliseconds that current work may still take when the control node has disappeared. A state
+   * may finish, limited only by its own `timeout`. A guarded run has to end, so that the host can
+   * roll back; there, only package managers get more time, since interrupting one leaves a broken
+   * host.
    */
   get grace(): number {
     if (!this.#running.isEmpty && !this.#isGuarded) return Number.POSITIVE_INFINITY;
     return this.#running.hasPackages ? 300_000 : 10_000;
   }
 
-  /** Resolves when no request is being worked on. */
+  /** Resolves when there is no active request. */
   idle(): Promise<void> {
     return this.#requests === 0
       ? Promise.resolve()
@@ -121,13 +122,13 @@ export class Session {
     });
   }
 
-  /** Request `guard`: control has logged in after a guarded run. */
+  /** Request `guard`: the control node has logged in after a guarded run. */
   async settleGuard(params: GuardEnd): Promise<GuardAnswer> {
     const { settleGuard } = await import('../guard/guard.ts');
     return settleGuard(this.#host.dir, params);
   }
 
-  /** Starts the watchdog of a guarded run, and reports to it how the run ends. */
+  /** Starts the watchdog of a guarded run, and signals to it how the run ends. */
   async #guarded(params: RunParams, work: () => Promise<RunResult>): Promise<RunResult> {
     const { dir, emit } = this.#host;
     takeGuardNews(dir, message => emit.log('warning', 'state', message));
@@ -156,7 +157,7 @@ export class Session {
     });
   }
 
-  /** Works on one request. @throws TsaltError `host-stopping` */
+  /** Runs one request. @throws TsaltError `host-stopping` */
   async #work<T>(work: () => Promise<T>): Promise<T> {
     if (this.#stopping)
       throw new TsaltError('host-stopping', 'The host is stopping and starts nothing new.', {
@@ -173,7 +174,10 @@ export class Session {
   }
 }
 
-/** Salt's rule: what the function left in `__context__`, else 1 for a dict that says it failed. */
+/**
+ * Salt's rule: the value that the function set in `__context__`, or else 1 for a dict that reports
+ * failure.
+ */
 const retcodeFor = (left: unknown, value: Plain): number => {
   const given = Number(left ?? 0);
   if (given !== 0) return Number.isInteger(given) ? given : 1;

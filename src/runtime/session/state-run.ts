@@ -28,10 +28,10 @@ export type RunParts = {
   readonly isLinkLost: () => boolean;
 };
 
-/** Functions that run all states of the SLS that they run. */
+/** Functions that run all states of their SLS. */
 const wholeRuns: ReadonlySet<string> = new Set(['state.apply', 'state.highstate', 'state.sls']);
 
-/** Runs low chunks: the journal, the engine, and what is kept for the next run. */
+/** Runs low chunks with journal and engine, and keeps data for the next run. */
 export const runStates = async (params: RunParams, parts: RunParts): Promise<RunResult> => {
   const { dir, emit } = parts.host;
   const warn = (message: string): void => emit.log('warning', 'state', message);
@@ -56,7 +56,7 @@ export const runStates = async (params: RunParams, parts: RunParts): Promise<Run
     : { retcode };
 };
 
-/** One run as the engine sees it. Its grains and its pillar may be reloaded between states. */
+/** One run, as the engine's host. Its grains and pillar may be reloaded between states. */
 class StateRun {
   readonly #params: RunParams;
   readonly #parts: RunParts;
@@ -79,7 +79,7 @@ class StateRun {
     hide(context.context, '__resume__', params.resume);
   }
 
-  /** The context of code that runs between states. */
+  /** The context of code between states. */
   get context(): ModuleContext {
     return Object.defineProperty({ ...this.#context }, 'grains', {
       get: () => this.#grains,
@@ -112,7 +112,7 @@ class StateRun {
     };
   }
 
-  /** The context of a state's code: with its saltenv, its chunk, perhaps in test mode. */
+  /** Makes the context of a state's code: with its saltenv, its chunk, and test mode if set. */
   #stateContext({ env, test, low, lowstate, running }: HostStateView): ModuleContext {
     const { opts } = this.#context;
     return {
@@ -157,7 +157,7 @@ class StateRun {
   };
 
   #refresh: EngineHost['refresh'] = async what => {
-    // Templates rendered ahead saw what was true when the run began.
+    // Templates rendered ahead used the grains and pillar of the beginning of the run.
     const { context } = this.#context;
     const known = context.__prefetch__;
     if (what !== 'modules' && isPlainDict(known)) context.__prefetch__ = { files: known.files };
@@ -175,7 +175,7 @@ class StateRun {
     });
   }
 
-  /** The pillar compiled again, where the run has one. */
+  /** Requests the pillar again, if the run has one. */
   async #reloadPillar(): Promise<PlainDict | undefined> {
     const { host, modules } = this.#parts;
     const ask = (fun: string): Promise<unknown> =>
@@ -192,15 +192,15 @@ class StateRun {
   }
 }
 
-/** Sets what project modules can read, but those that list `__context__` do not see. */
+/** Sets a value that user modules can read, but that is not listed in `__context__`. */
 const hide = (context: ModuleContext['context'], key: string, value: unknown): void => {
   Object.defineProperty(context, key, { value, writable: true, configurable: true });
 };
 
-/** A line of the log may quote a command or what it printed. */
+/** Log lines may quote a command or its output, so `no_log` drops them. */
 const noLog = { log: () => undefined, output: undefined };
 
-/** Data of modules that is kept for the rest of the run after a restart. */
+/** Returns the modules' data that a run needs after a restart of the host. */
 const keptOf = (context: { readonly [key: string]: unknown }): PlainDict =>
   Object.hasOwn(context, accumulatorsKey)
     ? { [accumulatorsKey]: toJson(context[accumulatorsKey]) }
