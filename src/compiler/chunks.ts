@@ -14,28 +14,28 @@ import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
 
 /**
- * A low chunk: what a state is called with. Its arguments stay where they were written until
- * somebody wants all of them; a state that says neither names nor an order is its own chunk.
+ * A low chunk: the call of a state. Its arguments stay where they were written until all of them
+ * are needed; a state with neither names nor an order is its own chunk.
  */
 export type Chunk = {
   readonly declaration: IdDeclaration;
   readonly state: StateDeclaration;
   readonly fun: string | undefined;
-  /** The item of `names` it is made for. */
+  /** The item of `names` that it was made for. */
   readonly named: Data | undefined;
   order: Data | undefined;
-  /** Its place among `names`, where there was no order that it could add to. */
+  /** Its index in `names`, if the state has no order to which it could be added. */
   readonly place?: Data;
 };
 
-/** A chunk as Salt has it. */
+/** Returns a chunk in Salt's form. */
 export const chunkData = (chunk: Chunk): Dict => {
   const dict: Dict = new Map();
   eachArgument(chunk, (key, value) => dict.set(key, value));
   return dict;
 };
 
-/** A chunk as it travels to the host. */
+/** Returns a chunk in the form that is sent to the host. */
 const lowChunk = (chunk: Chunk): LowChunk => {
   const plain: PlainDict = {};
   let floats: Set<string> | undefined;
@@ -55,7 +55,7 @@ const lowChunk = (chunk: Chunk): LowChunk => {
 const sources = stamp<Chunk>();
 
 /**
- * Where an argument of a low chunk is written in its SLS.
+ * Returns the position of a low chunk's argument in its SLS.
  *
  * @param low a chunk that `lowChunks` made
  * @param argument the argument's name
@@ -71,12 +71,12 @@ export const argumentPlace = (low: LowChunk, argument: string): SourceLocation |
 };
 
 /**
- * Where a requisite of a low chunk is written in its SLS.
+ * Returns the position of a low chunk's requisite in its SLS.
  *
  * @param low a chunk that `lowChunks` made
  * @param kind the kind of requisite, such as `require`
- * @param at the requisite's place among those of its kind
- * @returns the place of the kind for requisites that another state added by `require_in`
+ * @param at the requisite's index among those of its kind
+ * @returns the position of the kind for requisites that another state added by `require_in`
  */
 export const requisitePlace = (
   low: LowChunk,
@@ -95,7 +95,7 @@ export const requisitePlace = (
 };
 
 /**
- * Where the state of a low chunk is written in its SLS.
+ * Returns the position of a low chunk's state in its SLS.
  *
  * @param low a chunk that `lowChunks` made
  * @returns undefined for a chunk that was not compiled from an SLS
@@ -111,7 +111,7 @@ export const statePlace = (low: LowChunk): SourceLocation | undefined => {
   return at?.line === undefined ? locationOf([declaration, origin.data], id) : at;
 };
 
-/** Its keys in order; of one that comes again the later value counts. */
+/** Calls `set` for all arguments in order; of a repeated key, the later value wins. */
 const eachArgument = (chunk: Chunk, set: (key: DataKey, value: Data) => void): void => {
   const { state, named, fun = null, order = null, place } = chunk;
   const { id, origin } = chunk.declaration;
@@ -136,12 +136,12 @@ const eachArgument = (chunk: Chunk, set: (key: DataKey, value: Data) => void): v
   set('order', order);
 };
 
-/** What a state cannot say about itself, or what is read here. */
+/** Keys that a state cannot set, or that are interpreted here. */
 const notPassed: ReadonlySet<DataKey> = new Set(['state', 'names', 'name_order']);
 
 const listOf = (data: Data): readonly Data[] => (Array.isArray(data) ? data : []);
 
-/** An item of `names`: a name alone, or one with arguments of its own. */
+/** Reads an item of `names`: a plain name, or one with arguments of its own. */
 const readName = (item: Data): { readonly name: Data; readonly own: Data } => {
   if (!isDict(item)) return { name: item, own: [] };
   const [name = null, own = null] = item.entries().next().value ?? [];
@@ -151,7 +151,7 @@ const readName = (item: Data): { readonly name: Data; readonly own: Data } => {
 export type Chunks = { readonly chunks: Chunk[]; readonly problems: readonly Problem[] };
 
 /**
- * High data flattened to one chunk per state and name, in the order states start.
+ * Flattens high data to one chunk per state and name, in the order in which states start.
  * (salt.state.State.compile_high_data, order_chunks)
  */
 export const chunksOf = (high: High): Chunks => {
@@ -164,12 +164,12 @@ export const chunksOf = (high: High): Chunks => {
   return { chunks: inOrder(found), problems: found.problems };
 };
 
-/** Chunks as they travel to the host. */
+/** Returns chunks in the form that is sent to the host. */
 export const lowChunks = (chunks: readonly Chunk[]): LowChunk[] => chunks.map(lowChunk);
 
 type Found = {
   readonly chunks: Chunk[];
-  /** What their places among `names` add to the order of chunks. */
+  /** What the indexes in `names` add to the order of chunks. */
   readonly offsets: Map<Chunk, number>;
   readonly problems: Problem[];
 };
@@ -232,7 +232,7 @@ const uniqueNames = (names: readonly Data[]): Data[] => {
   });
 };
 
-/** Python counts booleans as integers, and so does `order: true`. */
+/** Python counts booleans as integers, also in `order: true`. */
 const orderNumber = (order: Data | undefined): number | undefined => {
   if (typeof order === 'number') return order;
   if (typeof order === 'boolean' || typeof order === 'bigint') return Number(order);

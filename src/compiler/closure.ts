@@ -16,7 +16,10 @@ const pulling: readonly string[] = [
   'prereq',
 ];
 
-/** The chunks of an ID and all they lead to by requisites, in order: what `state.sls_id` runs. */
+/**
+ * Returns the chunks of an ID and all that their requisites lead to, in order: what `state.sls_id`
+ * runs.
+ */
 export const closureOf = (chunks: readonly Dict[], id: string): Dict[] => {
   const find = finder(chunks);
   const wanted = new Set(chunks.filter(chunk => chunk.get('__id__') === id));
@@ -51,7 +54,7 @@ const readRequisite = (item: Data): Requisite => {
     : { state: pyStr(state), name: pyStr(name ?? null) };
 };
 
-/** Finds the chunks a requisite means: names by index, globs by looking at all. */
+/** Finds the chunks that a requisite names: plain names by an index, globs by comparing all. */
 const finder = (chunks: readonly Dict[]): ((requisite: Requisite) => readonly Dict[]) => {
   const indexes = new Map(
     ['__id__', 'name', '__sls__'].map(key => [key, indexBy(chunks, key)] as const),

@@ -19,24 +19,24 @@ export type CompileOptions = {
   /** `exclude=` of the call. */
   readonly exclude?: readonly Data[];
   /**
-   * How far faults are collected: `run` ends after each stage that found some, as a state run
-   * does; `show` goes through all stages, as `state.show_lowstate` does; `show-sls` ends after
+   * How many stages collect errors: `run` ends after each stage with errors, as a state run does;
+   * `show` continues through all stages, as `state.show_lowstate` does; `show-sls` ends after
    * rendering and checking, as `state.show_low_sls` does. Default `run`.
    */
   readonly collect?: 'run' | 'show' | 'show-sls';
 };
 
 export type Compiled = {
-  /** No SLS declared anything. */
+  /** Whether no SLS declares a state. */
   readonly empty: boolean;
-  /** Low chunks in the order they start; empty when there are errors. */
+  /** Low chunks in the order in which they start; empty if there are errors. */
   readonly chunks: readonly Chunk[];
   readonly errors: readonly Problem[];
 };
 
 /**
- * Everything between rendered SLS and low chunks: merge, extend, check, requisites `_in`,
- * exclude, order. Pure: neither the tree nor what it holds is changed.
+ * Compiles rendered SLS to low chunks: merge, extend, check, requisites `_in`, exclude, order.
+ * Pure: the tree and its contents are not changed.
  */
 export const compile = (tree: SlsTree, options: CompileOptions = {}): Compiled => {
   const { high, problems } = gather(tree, { autoOrder: options.autoOrder ?? true });
@@ -48,7 +48,7 @@ export const compile = (tree: SlsTree, options: CompileOptions = {}): Compiled =
   return { ...compileGathered(high, options, problems), empty };
 };
 
-/** As `compile`, from high data on. */
+/** As `compile`, but begins with high data. */
 export const compileHigh = (data: Dict, options: CompileOptions = {}): Compiled => {
   const high = highOf(data);
   return compileGathered(high, options, []);
@@ -73,7 +73,7 @@ const compileGathered = (
   return problems.length > 0 ? { empty, chunks: [], errors: problems } : { empty, chunks, errors };
 };
 
-/** Adds to what `exclude:` declarations said. */
+/** Adds to the `exclude:` declarations. */
 const addExclude = (high: High, exclude: readonly Data[]): void => {
   high.exclude = [...(high.exclude ?? []), ...exclude];
 };

@@ -11,11 +11,11 @@ import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
 
 /**
- * Applies `__extend__` to the states it names and removes it. Requisites are added to, other
- * arguments replaced, a function replaces the function. (salt.state.State.reconcile_extend)
+ * Applies `__extend__` to the states that it names, and removes it. Requisites are added, other
+ * arguments replaced, and a function replaces the function. (salt.state.State.reconcile_extend)
  *
- * @param strict - The state has to exist in the module that is extended (requisites `_in`);
- *   otherwise an ID may gain a module.
+ * @param strict - The extended state must already have the module (requisites `_in`); otherwise an
+ *   ID may gain a module.
  */
 export const reconcileExtend = (high: High, lookup: StateIndex, strict: boolean): Problem[] => {
   const { extend = [] } = high;
@@ -34,7 +34,9 @@ type Extending = {
   readonly lookup: StateIndex;
   readonly strict: boolean;
   readonly excluded: ReadonlySet<Data>;
-  /** Lists made here may be added to in place; those a template wrote are copied first. */
+  /**
+   * Lists that were made here and may be changed in place; those from a template are copied first.
+   */
   readonly grown: Set<Data[]>;
   readonly problems: Problem[];
 };
@@ -106,14 +108,14 @@ const extendState = (
   lookup.changed(target.id, state);
 };
 
-/** As Python goes through them: a mapping by its keys, a text by its characters. */
+/** Iterates as Python does: a mapping by its keys, a string by its characters. */
 const itemsOf = (run: Data): readonly Data[] | undefined => {
   if (typeof run === 'string') return [...run];
   if (isDict(run)) return [...run.keys()];
   return Array.isArray(run) ? run : undefined;
 };
 
-/** The arguments that are extended, whose they are, and what extends them. */
+/** The arguments that are extended, their state, and the extension. */
 type Extended = { readonly args: Data[]; readonly id: DataKey; readonly extension: Dict };
 
 const extendArgument = (context: Extending, extended: Extended, arg: Data): void => {
@@ -163,7 +165,7 @@ const addRequisites = (
 };
 
 /**
- * Removes what `__exclude__` names: SLS (plain strings or `sls:`, globs allowed) and IDs.
+ * Removes the SLS (plain strings or `sls:`, globs allowed) and IDs that `__exclude__` names.
  * (salt.state.State.apply_exclude)
  */
 export const applyExclude = (high: High): void => {

@@ -11,7 +11,7 @@ import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
 
 export type GatherOptions = {
-  /** `state_auto_order`: definition order decides where nothing else does. */
+  /** `state_auto_order`: order of definition, unless something else decides. */
   readonly autoOrder: boolean;
 };
 
@@ -21,8 +21,8 @@ export type Gathered = {
 };
 
 /**
- * One body of high data from all SLS: short forms written out, `__sls__`/`__env__` and order
- * numbers added, extends and excludes set aside, IDs checked to be unique.
+ * Merges all SLS to one body of high data: expands short forms, adds `__sls__`/`__env__` and order
+ * numbers, sets extends and excludes aside, checks that IDs are unique.
  * (salt.state.BaseHighState.render_highstate)
  */
 export const gather = (tree: SlsTree, options: GatherOptions): Gathered => {
@@ -33,8 +33,8 @@ export const gather = (tree: SlsTree, options: GatherOptions): Gathered => {
 const noIds: ReadonlySet<DataKey> = new Set();
 
 /**
- * @param shared - The IDs to be looked for in several SLS. Mostly there are none, which the size
- *   of the whole tells afterwards: then nobody needs to know all IDs beforehand.
+ * @param shared - The IDs to be searched in several SLS. Usually there are none; comparing the size
+ *   of the result shows this afterwards, so IDs need not be collected beforehand.
  */
 const gatherWith = (
   tree: SlsTree,
@@ -59,7 +59,7 @@ const gatherWith = (
   return { ...assemble(whole), problems: whole.problems };
 };
 
-/** A root SLS that is missing is named as it was asked for. */
+/** Names a missing root SLS as the user wrote it. */
 const renameMissing = (one: Problem, asked: string, saltenv: string): Problem =>
   one.message.includes('is not available') && one.message.includes(`SLS ${asked} in saltenv`)
     ? {
@@ -95,7 +95,10 @@ const sharedIds = (parts: Iterable<Part>): ReadonlySet<DataKey> => {
 
 type Frame = { readonly loaded: LoadedSls; readonly part: Part; next: number };
 
-/** Includes first, each file's own states after them; without recursion, includes may be deep. */
+/**
+ * Flattens the tree: includes first, then each file's own states. Not recursive, as includes may be
+ * deep.
+ */
 const flatten = (
   root: LoadedSls,
   parts: ReadonlyMap<LoadedSls, Part>,
@@ -128,7 +131,7 @@ const flatten = (
   }
 };
 
-/** Merges a part in; an ID that is already there is a conflict, and the newer stays. */
+/** Merges a part. An ID that already exists is a conflict, and the newer one is kept. */
 const mergeIn = (target: Part, part: Part, problems: Problem[]): void => {
   for (const [id, declaration] of part.claims) {
     const first = target.claims.get(id);
@@ -170,7 +173,7 @@ const conflict = (first: IdDeclaration, second: IdDeclaration): Problem => {
   );
 };
 
-/** Extensions one ID each, the same one only once. */
+/** Returns the extensions, one ID each, without duplicates. */
 const withoutDuplicates = (extensions: readonly Data[]): Data[] => {
   const seen = new Set<string>();
   const unique: Data[] = [];

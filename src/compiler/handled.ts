@@ -4,8 +4,8 @@ import { isPlainDict } from '../protocol/plain.ts';
 import type { StateResults } from '../protocol/result.ts';
 
 /**
- * Was every failed state handled? A failure counts as handled where a state with `onfail` on it
- * and `onfail_stop: False` ran and succeeded. (salt.utils.state.check_onfail_requisites)
+ * Whether every failed state was handled: a state with `onfail` on it and `onfail_stop: False` ran
+ * and succeeded. (salt.utils.state.check_onfail_requisites)
  */
 export const allHandled = (chunks: readonly LowChunk[], results: StateResults): boolean => {
   const handlers = chunks.filter(chunk => chunk.onfail_stop === false);

@@ -4,24 +4,24 @@ import { isDict } from '../data/values/value.ts';
 import { fileKey, fileOf, type Marked, originalKey, originalOf, traceKey } from './place.ts';
 
 /**
- * High data while it is compiled. Of tens of thousands of states each is three small objects that
- * refer to what an SLS wrote; `highData` gives it the shape that Salt shows.
+ * High data during compilation. Each of tens of thousands of states is three small objects that
+ * refer to the data of the SLS; `highData` converts them to the shape that Salt shows.
  */
 export type High = {
   readonly ids: Map<DataKey, IdDeclaration>;
-  /** `__extend__` and `__exclude__`, where there are some. */
+  /** `__extend__` and `__exclude__`, if any. */
   extend: readonly Data[] | undefined;
   exclude: readonly Data[] | undefined;
 };
 
-/** Where an ID belongs: its `__sls__` and `__env__`, and the file that faults are told with. */
+/** The origin of an ID: its `__sls__` and `__env__`, and the file for error messages. */
 export type StateOrigin = {
   readonly sls: Data | undefined;
   readonly env: Data | undefined;
   readonly file: string | undefined;
-  /** The mapping that the file holds. */
+  /** The mapping that contains it. */
   readonly data?: Dict | undefined;
-  /** Where the positions in that file are in the templates. */
+  /** Maps positions in that file to the templates. */
   readonly trace?: Trace | undefined;
   /** Tags of all states of the SLS: of its header, and of what included it. */
   readonly tags?: readonly string[];
@@ -32,9 +32,9 @@ export class IdDeclaration implements Marked {
   readonly id: DataKey;
   readonly written: Data;
   readonly origin: StateOrigin;
-  /** Its first state; null when it has none, undefined when it is not a mapping. */
+  /** Its first state; null without states, undefined if it is not a mapping. */
   first: StateDeclaration | null | undefined;
-  /** The last requisite statement that was checked: Salt looks there for pairs. */
+  /** The last requisite statement that was checked: Salt searches it for pairs. */
   checked: readonly Data[] | undefined;
 
   constructor(id: DataKey, written: Data, origin: StateOrigin, first?: null) {
@@ -49,7 +49,7 @@ export class IdDeclaration implements Marked {
     return this.origin.sls ?? null;
   }
 
-  /** Its states in order; empty when it is not a mapping. */
+  /** Returns its states in order; none if it is not a mapping. */
   states(): StateDeclaration[] {
     const states: StateDeclaration[] = [];
     for (let state = this.first; state; state = state.next) states.push(state);
@@ -62,7 +62,7 @@ export class IdDeclaration implements Marked {
     return undefined;
   }
 
-  /** Declares a further state. */
+  /** Declares another state. */
   add(module: DataKey, args: Data, kind?: ArgumentKind, fun?: string): StateDeclaration {
     const added = new StateDeclaration(this, module, args, kind, fun);
     let last = this.first;
@@ -86,23 +86,26 @@ export class IdDeclaration implements Marked {
 }
 
 /**
- * What is known of a list of arguments: `plain` are mappings of one key, none of which says names
- * or an order; `own` is a list made for its state alone, which may be changed.
+ * The kind of a list of arguments: `plain` contains only mappings with one key, without names and
+ * order; `own` was made for its state alone and may be changed.
  */
 export type ArgumentKind = 'plain' | 'written' | 'own';
 
 /** A state module below an ID, with its arguments. */
 export class StateDeclaration {
   readonly declaration: IdDeclaration;
-  /** The one below the same ID after this. */
+  /** The next state below the same ID. */
   next: StateDeclaration | null;
   readonly module: DataKey;
-  /** As written, until it is extended: nothing here may change it. No list when the SLS is at fault. */
+  /**
+   * The arguments as written, until they are extended: do not change them. Not a list if the SLS is
+   * wrong.
+   */
   args: Data;
   kind: ArgumentKind;
-  /** The function of `module.function`; otherwise it stands among the arguments. */
+  /** The function of `module.function`; otherwise it is among the arguments. */
   fun: string | undefined;
-  /** Its number in the order of definition, where the arguments say no order. */
+  /** Its number in the order of definition, if the arguments do not set an order. */
   order: number | undefined;
 
   constructor(
@@ -121,7 +124,7 @@ export class StateDeclaration {
     this.order = undefined;
   }
 
-  /** The arguments as Salt's high data has them: with the function and the order. */
+  /** Returns the arguments as in Salt's high data: with the function and the order. */
   complete(): Data[] {
     const args = Array.isArray(this.args) ? this.args : [];
     const fun = this.fun === undefined ? [] : [this.fun];
@@ -129,7 +132,7 @@ export class StateDeclaration {
     return [...args, ...fun, ...order];
   }
 
-  /** Of a state that says neither names nor an order: being its own chunk. */
+  /** The state itself: if it has neither names nor an order, it is its own chunk. */
   get state(): StateDeclaration {
     return this;
   }
@@ -138,7 +141,7 @@ export class StateDeclaration {
     return undefined;
   }
 
-  /** The complete arguments, to be changed. */
+  /** Returns the complete arguments, which may be changed. */
   own(): Data[] {
     if (this.kind === 'own') return this.args as Data[];
     const own = this.complete();
@@ -155,7 +158,7 @@ export const newHigh = (): High => ({ ids: new Map(), extend: undefined, exclude
 export const isEmpty = ({ ids, extend, exclude }: High): boolean =>
   ids.size === 0 && !extend && !exclude;
 
-/** High data that somebody wrote as such. */
+/** Reads high data that a user wrote as such. */
 export const highOf = (data: Dict): High => {
   const high = newHigh();
   for (const [id, body] of data)
@@ -175,16 +178,16 @@ const declarationOf = (id: DataKey, body: Data): IdDeclaration => {
 
 const nowhere: StateOrigin = { sls: undefined, env: undefined, file: undefined };
 
-/** Says a key of an ID where it belongs? */
+/** Whether a key of an ID is its origin. */
 export const isOrigin = (key: DataKey): boolean => key === '__sls__' || key === '__env__';
 
-/** What an ID itself says about where it belongs counts more than where it stands. */
+/** An origin in the ID itself overrides that of its file. */
 export const stateOriginOf = (body: Dict, origin: StateOrigin): StateOrigin =>
   body.has('__sls__') || body.has('__env__')
     ? { ...origin, sls: body.get('__sls__') ?? origin.sls, env: body.get('__env__') ?? origin.env }
     : origin;
 
-/** High data in Salt's own shape: ID → state module → list of arguments. */
+/** Returns high data in Salt's own shape: ID → state module → list of arguments. */
 export const highData = ({ ids, extend, exclude }: High): Dict => {
   const data: Dict = new Map();
   for (const [id, declaration] of ids) data.set(id, bodyData(declaration));
@@ -209,13 +212,13 @@ const bodyData = (declaration: IdDeclaration): Data => {
   return new Map(typeof written === 'string' ? [...where, ...modules] : [...modules, ...where]);
 };
 
-/** The key of a mapping's first entry, which is what Salt looks at in an argument. */
+/** Returns the first key of a mapping, the only one that Salt reads in an argument. */
 export const firstKey = (dict: Dict): DataKey | undefined => dict.keys().next().value;
 
-/** Keys such as `__sls__` are Salt's own and no state. */
+/** Keys such as `__sls__` are Salt's own and not states. */
 export const isOwnKey = (key: DataKey): boolean => typeof key === 'string' && key.startsWith('__');
 
-/** Python's idea of nothing: what Salt means by an empty file or value. */
+/** Python's falsiness: Salt's test for an empty file or value. */
 export const isFalsy = (data: Data): boolean =>
   data === null ||
   data === '' ||

@@ -1,9 +1,9 @@
 import { requisiteKeywords as names } from '../protocol/state-keywords.ts';
 
-/** Requisites as a state carries them: extending one adds to its list. */
+/** Requisites of a state: extending one adds to its list. */
 export const requisiteWords: ReadonlySet<unknown> = new Set(names);
 
-/** Requisites that say something about another state. */
+/** Requisites that are added to another state. */
 export const requisiteInWords: ReadonlySet<unknown> = new Set([
   'require_in',
   'watch_in',

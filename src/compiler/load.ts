@@ -12,21 +12,21 @@ import { missingHint, missingSentence } from './missing-sls.ts';
 import { locationOf, setFile } from './place.ts';
 import { type Problem, problem, renderProblem } from './problem.ts';
 
-/** Which SLS a host gets: saltenv → names or globs, in order. */
+/** The SLS of a host: saltenv → names or globs, in order. */
 export type Matches = ReadonlyMap<string, readonly string[]>;
 
-/** An SLS with the SLS it brought in; every SLS of a run is in the tree once. */
+/** An SLS with the SLS that it includes; every SLS of a run is in the tree once. */
 export type LoadedSls = {
   readonly sls: string;
   readonly saltenv: string;
   readonly file: string | undefined;
-  /** Where the data's positions are in the templates. */
+  /** Maps positions in the data to positions in the templates. */
   readonly trace?: Trace | undefined;
-  /** The rendered data without `include`; undefined when rendering failed or returned nothing. */
+  /** The rendered data without `include`; undefined if rendering failed or returned nothing. */
   readonly data: Data | undefined;
-  /** Found while rendering: no such file, no valid template. */
+  /** Errors of rendering: missing file, invalid template. */
   readonly problems: readonly Problem[];
-  /** The faults of the `include` declaration itself. */
+  /** The errors in the `include` declaration itself. */
   readonly includeProblems: readonly Problem[];
   readonly includes: readonly (LoadedSls | Problem)[];
   /** Tags that it was included with. */
@@ -38,7 +38,7 @@ export type SlsLoadOptions = {
   readonly loader: SlsLoader;
 };
 
-/** The root SLS in order; a problem where a match names no environment. */
+/** The root SLS in order; a problem for a match without an environment. */
 export type SlsTree = readonly SlsRoot[];
 export type SlsRoot = {
   readonly asked: string;
@@ -47,8 +47,8 @@ export type SlsRoot = {
 };
 
 /**
- * Renders the SLS of all matches and what they include, each once, in Salt's order: a file's
- * includes come before the next match. Collects the faults of all files.
+ * Renders the SLS of all matches and their includes, each once, in Salt's order: a file's includes
+ * come before the next match. Collects the errors of all files.
  */
 export const loadSls = async ({ matches, loader }: SlsLoadOptions): Promise<SlsTree> => {
   const session = newSession(loader, matches);
@@ -68,7 +68,7 @@ export const loadSls = async ({ matches, loader }: SlsLoadOptions): Promise<SlsT
   return roots;
 };
 
-/** A tree whose root is not a file of the roots (`state.template`); included files are. */
+/** Loads a tree whose root is not a file of the roots (`state.template`); included files are. */
 export const loadRendered = async (rendered: RenderedSls, loader: SlsLoader): Promise<SlsTree> => {
   const { sls, saltenv } = rendered;
   const session = newSession(loader, new Map([[saltenv, []]]));
@@ -89,14 +89,14 @@ const newSession = (loader: SlsLoader, matches: Matches): Session => ({
 type Session = {
   readonly loader: SlsLoader;
   readonly matches: Matches;
-  /** `env:sls` of everything rendered so far. */
+  /** `env:sls` of all SLS rendered so far. */
   readonly seen: Set<string>;
   readonly lists: Map<string, ReadonlySet<string>>;
   readonly envs: readonly string[];
   readonly tags: IncludeTags;
 };
 
-/** Roots under `__env__` serve every environment. */
+/** Roots under `__env__` belong to every environment. */
 const isEnv = ({ envs }: Session, saltenv: string): boolean =>
   envs.includes(saltenv) || envs.includes('__env__');
 
@@ -111,7 +111,7 @@ const listed = async (session: Session, saltenv: string): Promise<ReadonlySet<st
   return list;
 };
 
-/** The SLS of an environment that a name or glob means. */
+/** Returns the SLS of an environment that match a name or glob. */
 const named = async (session: Session, saltenv: string, name: string): Promise<string[]> => {
   const list = await listed(session, saltenv);
   if (isGlob(name)) return fnmatchFilter(list, name);
@@ -127,7 +127,7 @@ const renderOne = async (session: Session, saltenv: string, sls: string): Promis
       session.seen.add(keyOf(saltenv, sls));
       return { rendered, problems: [] };
     }
-    // It is not seen: each include of it tells so.
+    // It is not added to `seen`: each include of it reports the error.
     const message =
       `Specified SLS ${sls} in saltenv ${saltenv} is not available on the salt master ` +
       'or through a configured fileserver';
@@ -191,13 +191,13 @@ const withIncludes = async (
   return { ...base, data, includeProblems: [], includes };
 };
 
-/** The further error that Salt reports when it tries to merge a list or a string. */
+/** Returns the further error that Salt reports when it tries to merge a list or a string. */
 const unusable = (data: Data, file: string): Problem[] =>
   Array.isArray(data) || typeof data === 'string'
     ? [problem(`Error when rendering state with contents: ${pyStr(data)}`, { file })]
     : [];
 
-/** An SLS that is missing is reported where it was included. */
+/** Reports a missing SLS at the position of its include. */
 const withPlace = (loaded: LoadedSls, at: Problem['at']): LoadedSls =>
   at === undefined || loaded.file !== undefined
     ? loaded
@@ -227,7 +227,7 @@ const resolveInclude = async (
   if (envs.length !== 1 && !envs.includes(from.saltenv))
     return unresolved(session, env, name, envs);
   const saltenv = envs.length === 1 ? (envs[0] as string) : from.saltenv;
-  // A pattern is looked up where the including file is, also for an include of elsewhere.
+  // A pattern is looked up in the including file's environment, even if the include names another.
   const targets = await named(session, from.saltenv, name);
   return { saltenv, targets: targets.length > 0 ? targets : [name] };
 };
@@ -237,13 +237,13 @@ const lastEntry = (dict: Dict): [string, Data] => {
   return [pyStr(key), value];
 };
 
-/** `.sibling`, `..cousin`: from the folder of the including file. */
+/** Resolves `.sibling`, `..cousin` relative to the folder of the including file. */
 const absolute = (written: string, from: Includer): string | undefined => {
   const [, dots = '', rest = ''] = /^(\.+)(.*)$/s.exec(written) ?? [];
   const path = from.sls.split('.');
   if (/(^|\/)init\.sls$/.test(from.file)) path.push('init');
   if (dots.length > path.length) return undefined;
-  // A file that includes its own folder (`.`) would otherwise get one more name each time.
+  // Otherwise a file that includes its own folder (`.`) would get another name each time.
   const joined = [...path.slice(0, -dots.length), rest].join('.');
   return joined.endsWith('..') ? `${withoutEnd(joined, '.')}.` : joined;
 };

@@ -7,12 +7,12 @@ import { firstKey, isOwnKey } from './high.ts';
 export type Ref = { readonly id: DataKey; readonly state: string };
 
 /**
- * Finds states by what other states call them. Salt scans all high data for each question; the
- * indexes here are made once and kept up with `changed`.
+ * Finds states by the names that other states use. Salt scans all high data for each question;
+ * these indexes are made once and updated by `changed`.
  */
 export class StateIndex {
   readonly #high: High;
-  /** By module, made when a module is first asked about. */
+  /** By module, made on the first search in a module. */
   readonly #byArgument = new Map<string, ArgumentIndex>();
   #byState: Map<string, DataKey[]> | undefined;
   #bySls: Map<Data, DataKey[]> | undefined;
@@ -23,7 +23,10 @@ export class StateIndex {
     this.#high = high;
   }
 
-  /** The state with this ID or, failing that, those with an argument of this value. (salt.state.find_name) */
+  /**
+   * Returns the state with this ID or, if there is none, those with an argument of this value.
+   * (salt.state.find_name)
+   */
   find(name: DataKey, state: string, strict: boolean): Ref[] {
     const declared = this.#high.ids.get(name);
     if (declared && (!strict || declared.state(state))) return [{ id: name, state }];
@@ -35,14 +38,14 @@ export class StateIndex {
     return this.#withArgument(name, state);
   }
 
-  /** All states of an SLS. (salt.state.find_sls_ids) */
+  /** Returns all states of an SLS. (salt.state.find_sls_ids) */
   ofSls(sls: Data): Ref[] {
     return this.#idsOfSls(sls).flatMap(id =>
       declaredStates(this.#high, id).map(state => ({ id, state })),
     );
   }
 
-  /** The first state whose `name` argument is this. */
+  /** Returns the first state with this `name` argument. */
   named(name: Data): Ref | undefined {
     this.#byName ??= indexNames(this.#high);
     return this.#byName.get(name);
@@ -57,7 +60,8 @@ export class StateIndex {
 
   #withArgument(name: DataKey, state: string): Ref[] {
     const ids = [...(this.#arguments(state).get(name) ?? [])];
-    // The index may still hold what an extend has replaced; and Salt counts every mention.
+    // The index may still contain values that an extend has replaced; and Salt counts every
+    // occurrence.
     const found: Ref[] = [];
     for (const id of ids)
       for (const arg of argumentsOf(this.#high, id, state))
@@ -87,7 +91,7 @@ export class StateIndex {
   }
 }
 
-/** The state modules an ID declares, in order. */
+/** Returns the state modules that an ID declares, in order. */
 export const declaredStates = ({ ids }: High, id: DataKey): string[] => {
   const names: string[] = [];
   for (const { module } of ids.get(id)?.states() ?? [])
@@ -98,11 +102,11 @@ export const declaredStates = ({ ids }: High, id: DataKey): string[] => {
 const argumentsOf = ({ ids }: High, id: DataKey, state: string): readonly Data[] =>
   ids.get(id)?.state(state)?.complete() ?? [];
 
-/** The value of an argument that is a mapping of one key. */
+/** Returns the value of an argument that is a mapping with one key. */
 const onlyValue = (arg: Data): Data | undefined =>
   isDict(arg) && arg.size === 1 ? arg.values().next().value : undefined;
 
-/** The IDs whose arguments have a value. */
+/** The IDs by values of their arguments. */
 type ArgumentIndex = Map<Data, Set<DataKey>>;
 
 const indexArguments = (values: ArgumentIndex, high: High, id: DataKey, state: string): void => {
@@ -148,7 +152,7 @@ const indexNames = (high: High): Map<Data, Ref> => {
   return index;
 };
 
-/** The names of the arguments a state sets. (salt.state.state_args) */
+/** Returns the names of the arguments that a state sets. (salt.state.state_args) */
 export const argumentNames = (high: High, { id, state }: Ref): Set<DataKey> => {
   const names = new Set<DataKey>();
   for (const arg of argumentsOf(high, id, state)) {

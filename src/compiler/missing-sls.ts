@@ -1,12 +1,12 @@
 import { nearest } from '../data/nearest.ts';
 import type { SlsLoader } from '../data/sls.ts';
 
-/** A missing SLS in words of this program: Salt's own sentence blames a master. */
+/** The message for a missing SLS: Salt's own sentence blames a master. */
 export const missingSentence = (saltenv: string, sls: string): string =>
   `There is no SLS '${sls}' in saltenv '${saltenv}'.`;
 
 /**
- * Says where an SLS was looked for and which one may have been meant.
+ * Returns where an SLS was looked for, and the closest match.
  *
  * @param names - all SLS of the environment
  */

@@ -17,9 +17,9 @@ export type Part = {
   readonly extend: Data[];
   exclude: Data[] | undefined;
   readonly included: Part[];
-  /** The IDs that stand in several SLS of the run, as this part has them. */
+  /** The IDs that occur in several SLS of the run, as this part declares them. */
   readonly claims: Map<DataKey, IdDeclaration>;
-  /** Those to be numbered when its turn comes: their arguments say no order. */
+  /** States to number when the part's turn comes: their arguments do not set an order. */
   readonly unordered: StateDeclaration[];
   readonly problems: Problem[];
 };
@@ -34,13 +34,16 @@ export const newPart = (): Part => ({
   problems: [],
 });
 
-/** How states are read: with numbers for their order or without, function names once each. */
+/** How states are read: with or without order numbers, and with shared function names. */
 export type StateReading = {
   readonly auto: boolean;
   readonly split: (name: string) => readonly [module: string, fun: string];
 };
 
-/** Thousands of states share a dozen functions: the parts of a name are the same two texts. */
+/**
+ * Splits names of functions, each once: thousands of states share a dozen functions, so they share
+ * the two strings.
+ */
 export const splitter = (): StateReading['split'] => {
   const known = new Map<string, readonly [string, string]>();
   return name => {
@@ -54,7 +57,7 @@ export const splitter = (): StateReading['split'] => {
   };
 };
 
-/** An SLS alone, its short forms written out. */
+/** Returns the part of one SLS, with its short forms expanded. */
 export const ownPart = (loaded: LoadedSls, reading: StateReading): Part => {
   const part = newPart();
   part.problems.push(...loaded.problems, ...loaded.includeProblems);
@@ -124,7 +127,7 @@ const addOrigin = (body: Dict, { sls, saltenv }: LoadedSls): void => {
   if (!body.has('__env__')) body.set('__env__', saltenv);
 };
 
-/** `mod.fun: [args]` becomes `mod: [args, fun]`, at the end of the body. */
+/** Converts `mod.fun: [args]` to `mod: [args, fun]`, at the end of the body. */
 const splitFunction = (body: Dict, key: string, args: readonly Data[]): void => {
   if (!key.includes('.')) {
     body.set(key, [...args]);
@@ -135,7 +138,7 @@ const splitFunction = (body: Dict, key: string, args: readonly Data[]): void => 
   body.set(module, [...args, fun]);
 };
 
-/** Where IDs are declared: the mapping they stand in, and what takes in what is found. */
+/** The mapping in which IDs are declared, and the collections for what is found. */
 type Place = {
   readonly source: Dict;
   readonly origin: StateOrigin;
@@ -163,8 +166,8 @@ const declare = (id: DataKey, body: Data, place: Place): IdDeclaration => {
 };
 
 /**
- * In order of definition; modules written without a function count from the start. Where such a
- * module follows the same one with a function, that one takes its place, as in Salt.
+ * Adds states in order of definition; modules without a function count from the start. As in Salt,
+ * if such a module follows the same one with a function, the latter replaces it.
  */
 const addStates = (declaration: IdDeclaration, body: Dict, place: Place): void => {
   if (body.size > 1) {
@@ -192,7 +195,7 @@ const addState = (
 
 type Written = { readonly args: Data; readonly fun?: string };
 
-/** The states of an ID by their modules. */
+/** Returns the states of an ID by their modules. */
 const placed = (
   { id }: IdDeclaration,
   body: Dict,
@@ -226,7 +229,7 @@ const placed = (
 const isShort = (entry: readonly [DataKey, Data]): entry is readonly [string, Data[]] =>
   isPlainKey(entry[0]) && Array.isArray(entry[1]) && entry[0].includes('.');
 
-/** A state that gets an order number unless it says its order itself. */
+/** Adds a state; it gets an order number unless it sets an order. */
 const addOrdered = (
   declaration: IdDeclaration,
   { part, reading }: Place,

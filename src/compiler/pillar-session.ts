@@ -5,13 +5,13 @@ import type { Subject } from '../targeting/match.ts';
 import type { Problem } from './problem.ts';
 
 type PillarOptions = {
-  /** `state_top`: pillar has its own file of that name. */
+  /** `state_top`: pillar has its own top file of that name. */
   readonly stateTop: string;
   /** Only this environment. */
   readonly pillarenv?: string | undefined;
   readonly saltenv?: string | undefined;
   readonly merge: MergeOptions;
-  /** `pillar_includes_override_sls`: what is included wins over the including file. */
+  /** `pillar_includes_override_sls`: included values override the including file. */
   readonly includesOverride: boolean;
   /** `pillar_safe_render_error`: keeps template errors out of the pillar. */
   readonly safeRenderError: boolean;
@@ -19,7 +19,7 @@ type PillarOptions = {
   readonly extFirst: boolean;
 };
 
-/** One configured `ext_pillar` source: returns data from the pillar so far. */
+/** One configured `ext_pillar` source: returns data for the pillar so far. */
 export type ExtPillar = {
   readonly name: string;
   readonly fetch: (pillar: Dict) => Promise<Data>;
@@ -27,20 +27,25 @@ export type ExtPillar = {
 
 export type PillarInput = {
   readonly loader: SlsLoader;
-  /** The same SLS rendered with this pillar: what `ext_pillar_first` gave. */
+  /**
+   * Makes a loader that renders the same SLS with this pillar, the result of `ext_pillar_first`.
+   */
   readonly loaderWith?: ((pillar: Dict) => SlsLoader) | undefined;
-  /** The host; `pillar` targets in the pillar top see its `pillar` (the command line's). */
+  /**
+   * The host; `pillar` targets in the pillar's top file match its `pillar` (that of the command
+   * line).
+   */
   readonly subject: Subject;
   readonly options: PillarOptions;
-  /** `pillar={…}` of the command line: wins over everything. */
+  /** `pillar={…}` of the command line: overrides everything. */
   readonly override?: Dict | undefined;
   readonly ext?: readonly ExtPillar[] | undefined;
 };
 
-/** One host's pillar in the making. */
+/** The compilation of one host's pillar. */
 export type PillarSession = PillarInput & {
   readonly envs: readonly string[];
-  /** SLS whose absence the top file allows, by environment. */
+  /** SLS that may be missing according to the top file, by environment. */
   readonly ignored: Map<string, Set<string>>;
   readonly problems: Problem[];
   readonly lists: Map<string, readonly string[]>;
@@ -49,7 +54,7 @@ export type PillarSession = PillarInput & {
 export const isEnv = ({ envs }: PillarSession, env: string): boolean =>
   envs.includes(env) || envs.includes('__env__');
 
-/** The SLS names of an environment; undefined where there is no such environment. */
+/** Returns the SLS names of an environment; undefined if the environment does not exist. */
 export const asStringList = async (
   session: PillarSession,
   env: string,

@@ -12,7 +12,7 @@ import { locationOf, setFile } from './place.ts';
 import type { Problem } from './problem.ts';
 import { problem, problemOf } from './problem.ts';
 
-/** The pillar of the SLS that the top file assigns to the host, and of their includes. */
+/** Renders the SLS that the top file assigns to the host, and their includes. */
 export const renderPillar = async (
   session: PillarSession,
   matches: Map<string, string[]>,
@@ -42,7 +42,7 @@ export const renderPillar = async (
 const noEnvironment = (env: string): Problem =>
   problem(`No matching pillar environment for environment '${env}' found`, undefined);
 
-/** What each SLS rendered to, includes not yet merged in: an SLS that is met again adds just that. */
+/** The data of each SLS before its includes are merged: a repeated SLS adds only these. */
 type Mods = Map<string, Dict | undefined>;
 type Rendering = {
   readonly session: PillarSession;
@@ -91,7 +91,7 @@ const renderPillarSls = async (rendering: Rendering, sls: string): Promise<Part>
           { session, env, mods, defaults: inherited },
           target,
         ));
-      // An include that is known already brings the faults of the one before it again, as in Salt.
+      // As in Salt, a known include adds the errors of the include before it again.
       errors.push(...last);
       if (part && part.size > 0) parts.push(nested(part, key));
     }
@@ -164,11 +164,11 @@ const includeTargets = async (
   const found = fnmatchFilter(list, written.replace(/^\.+/, '').replaceAll('/', '.'));
   const path = from.init ? from.sls.split('.') : from.sls.split('.').slice(0, -1);
   const name = written.startsWith('.') ? [...path, written.slice(1)].join('.') : written;
-  // What both ways find comes twice.
+  // SLS that both ways find are listed twice.
   const targets = [...found, ...fnmatchFilter(list, name)];
   return targets.length > 0 ? targets : [name];
 };
 
-/** `key: a:b` puts what is included below a and b. */
+/** `key: a:b` puts the included data below a and b. */
 const nested = (part: Dict, key: string | undefined): Dict =>
   (key ? key.split(':') : []).reduceRight<Dict>((inner, step) => new Map([[step, inner]]), part);

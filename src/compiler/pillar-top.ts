@@ -21,7 +21,7 @@ const topEnvs = (session: PillarSession): readonly string[] => {
   return merge.strategy === 'none' ? all.filter(env => env === (saltenv || 'base')) : all;
 };
 
-/** The top files of the pillar, as one. */
+/** Merges the top files of the pillar. */
 export const pillarTop = async (
   session: PillarSession,
 ): Promise<{ top: PillarTop; problems: Problem[] }> => {
@@ -65,7 +65,7 @@ const includedTops = async (
   return found;
 };
 
-/** Undefined when a top file is not formed as one. */
+/** Returns undefined if a top file is malformed. */
 const mergePillarTops = (
   session: PillarSession,
   files: readonly RenderedSls[],
@@ -99,7 +99,7 @@ const mergePillarTops = (
   );
 };
 
-/** As Python goes through them: a text by its characters, a dictionary by its keys. */
+/** Iterates as Python does: a string by its characters, a dictionary by its keys. */
 const itemsOf = (written: Data): Data => {
   if (typeof written === 'string') return [...written];
   return isDict(written) ? [...written.keys()] : written;
@@ -131,7 +131,7 @@ const ignore = ({ ignored }: PillarSession, env: string, items: readonly Data[])
   ignored.set(env, names);
 };
 
-/** The SLS that the top file assigns to the host, by environment. */
+/** Returns the SLS that the top file assigns to the host, by environment. */
 export const pillarMatches = (
   session: PillarSession,
   top: PillarTop,

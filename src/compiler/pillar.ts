@@ -9,7 +9,7 @@ import type { Problem } from './problem.ts';
 import { explained, messagesOf, problem } from './problem.ts';
 
 export type CompiledPillar = {
-  /** With faults under `_errors`, as Salt has them. */
+  /** With errors under `_errors`, as in Salt. */
   readonly pillar: Dict;
   readonly problems: readonly Problem[];
   readonly top: PillarTop;
@@ -51,8 +51,8 @@ export const compilePillar = async (input: PillarInput): Promise<CompiledPillar>
 const introduction = 'Pillar failed to render with the following messages:';
 
 /**
- * What a run says that a broken pillar stops; `brokenPillar` gives the faults and the pillar. A
- * host may get to read it, so the causes are not in it (`pillarMessage`).
+ * Returns the error of a run that a broken pillar stops; `brokenPillar` reads errors and pillar
+ * from it. The host may receive it, so the causes are left out (`pillarMessage`).
  */
 export const pillarFailure = (
   problems: readonly Problem[],
@@ -73,7 +73,7 @@ type BrokenPillar = Pick<CompiledPillar, 'pillar' | 'problems'>;
 
 const failures = new WeakMap<TsaltError, BrokenPillar>();
 
-/** The message of a broken pillar for the user, with causes and excerpts. */
+/** Returns the message about a broken pillar for the user, with causes and excerpts. */
 export const pillarMessage = (problems: readonly Problem[]): string =>
   [introduction, ...problems.map(explained)].join('\n');
 

@@ -3,12 +3,12 @@ import { keyPosition, nodePosition } from '../data/values/position.ts';
 import type { Dict } from '../data/values/value.ts';
 import type { SourceLocation } from '../protocol/error.ts';
 
-// On the nodes themselves: weak maps of that many entries make the garbage collector slow.
+// Stored in the nodes themselves: weak maps of that size make the garbage collector slow.
 export const fileKey = Symbol('file');
 export const traceKey = Symbol('trace');
 export const originalKey = Symbol('original');
 
-/** What may know the file it was written in and, being a copy, its original. */
+/** A node that may know its file and, if it is a copy, its original. */
 export type Marked = object & {
   readonly [fileKey]?: string | undefined;
   readonly [traceKey]?: Trace | undefined;
@@ -17,16 +17,16 @@ export type Marked = object & {
 type MarkedDict = Dict & { [fileKey]?: string; [traceKey]?: Trace; [originalKey]?: object };
 
 /**
- * Remembers which file a mapping was written in.
+ * Records in which file a mapping was written.
  *
- * @param trace leads from the mapping's positions back to that file, if it is a template
+ * @param trace maps the mapping's positions to that file, if it is a template
  */
 export const setFile = (node: Dict, file: string, trace?: Trace): void => {
   (node as MarkedDict)[fileKey] = file;
   if (trace) (node as MarkedDict)[traceKey] = trace;
 };
 
-/** A shallow copy that still knows where its original was written. */
+/** Makes a shallow copy that knows the position of its original. */
 export const copyOf = (node: Dict): Dict => {
   const copy: MarkedDict = new Map(node);
   const from: MarkedDict = node;
@@ -36,10 +36,10 @@ export const copyOf = (node: Dict): Dict => {
   return copy;
 };
 
-/** The file a node knows to be written in. */
+/** Returns the file of a node, if it is recorded there. */
 export const fileOf = (node: Marked): string | undefined => node[fileKey];
 
-/** The node that a parser made: it knows its lines. */
+/** Returns the node that a parser made: it has the line numbers. */
 export const originalOf = (node: Marked): object => node[originalKey] ?? node;
 
 const positionOf = (node: Marked, key: unknown): TextPosition | undefined => {
@@ -48,8 +48,8 @@ const positionOf = (node: Marked, key: unknown): TextPosition | undefined => {
 };
 
 /**
- * The place of a key of a mapping or list. `within` are the nodes around it, outermost first:
- * the first that knows its file names it; the innermost that knows a line gives the line.
+ * Returns the position of a key in a mapping or list. `within` are the enclosing nodes, outermost
+ * first: the first one with a file determines the file, the innermost one with a line the line.
  */
 export const locationOf = (
   within: readonly unknown[],

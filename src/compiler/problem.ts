@@ -2,17 +2,17 @@ import { excerptAt } from '../data/values/position.ts';
 import { type SourceLocation, showError, TsaltError } from '../protocol/error.ts';
 
 /**
- * One fault in what the user wrote. `message` is Salt's text, word for word, since scripts read
- * it; place and hint travel beside it.
+ * One error in the user's files. `message` is Salt's text, word for word, because scripts read it;
+ * position and hint are separate.
  */
 export type Problem = {
   readonly message: string;
-  /** The same for people, where Salt's text repeats what travels beside it. */
+  /** The message for people, if Salt's text repeats the position or hint. */
   readonly sentence?: string | undefined;
   readonly at?: SourceLocation | undefined;
   /** The expected form, in one sentence. */
   readonly hint?: string | undefined;
-  /** The lines around the fault, ready to print. */
+  /** The lines around the error, ready to print. */
   readonly excerpt?: string | undefined;
 };
 
@@ -35,7 +35,7 @@ const excerptFor = (at: SourceLocation | undefined): Pick<Problem, 'excerpt'> =>
 export const messagesOf = (problems: readonly Problem[]): string[] =>
   problems.map(({ message }) => message);
 
-/** An error as a problem: its sentence, place, excerpt and hint. */
+/** Converts an error to a problem: sentence, position, excerpt and hint. */
 export const problemOf = ({ message, at, hint, excerpt }: TsaltError): Problem => ({
   message,
   ...(at ? { at } : {}),
@@ -43,11 +43,14 @@ export const problemOf = ({ message, at, hint, excerpt }: TsaltError): Problem =
   ...(excerpt === undefined ? {} : { excerpt }),
 });
 
-/** A problem as the user reads it: sentence, place, excerpt and hint. */
+/** Formats a problem for the user: sentence, position, excerpt and hint. */
 export const explained = ({ message, sentence, at, hint, excerpt }: Problem): string =>
   showError(new TsaltError('problem', sentence ?? message, { at, hint, excerpt }));
 
-/** A text that did not render: Salt's own words for the reason stay in the message. */
+/**
+ * Returns the problem of a text that was not rendered: the message contains the reason in Salt's
+ * words.
+ */
 export const renderProblem = (introduction: string, error: TsaltError): Problem => {
   const told = { ...problemOf(error), message: introduction + error.message };
   return error.saltText === undefined

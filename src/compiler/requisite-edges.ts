@@ -4,21 +4,21 @@ import { type LowChunk, lowTag } from '../protocol/low.ts';
 import { isPlainDict, type Plain } from '../protocol/plain.ts';
 import { requisiteKeywords } from '../protocol/state-keywords.ts';
 
-/** More edges are not listed: `sls:` and globs make one for each state that they match. */
+/** Limit of listed edges: `sls:` and globs make one for each state that they match. */
 const mostEdges = 20_000;
 
 const kinds = requisiteKeywords.filter(kind => kind !== 'onfail_stop' && kind !== 'prerequired');
 
 export type RequisiteKeyword = (typeof requisiteKeywords)[number];
 
-/** One requisite of a state, and the places of the states that it names. */
+/** One requisite of a state, and the indexes of the states that it names. */
 export type MetRequisite = {
   readonly kind: RequisiteKeyword;
   readonly item: Plain;
   readonly met: readonly number[];
 };
 
-/** The requisites of each chunk. A requisite on nothing meets no state. */
+/** Returns the requisites of each chunk. A requisite without a value matches no state. */
 export const metRequisites = (chunks: readonly LowChunk[]): (readonly MetRequisite[])[] => {
   const find = finder(chunks);
   return chunks.map((chunk, from) =>
@@ -30,7 +30,9 @@ export const metRequisites = (chunks: readonly LowChunk[]): (readonly MetRequisi
   );
 };
 
-/** Finds the states that the requisites of low chunks name. Requisites on nothing are left out. */
+/**
+ * Finds the states that the requisites of low chunks name. Requisites without a value are left out.
+ */
 export const requisiteEdges = (chunks: readonly LowChunk[]): RequisiteGraph => {
   const edges: [number, number, string][] = [];
   for (const [from, requisites] of metRequisites(chunks).entries()) {

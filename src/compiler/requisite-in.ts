@@ -12,8 +12,8 @@ import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
 
 /**
- * Turns what states say about others (`require_in`, `use`, `prereq` …) into arguments of those
- * others, by extending them. (salt.state.State.requisite_in)
+ * Converts requisites that states add to others (`require_in`, `use`, `prereq` …) into arguments of
+ * those states, by extending them. (salt.state.State.requisite_in)
  */
 export class RequisitesIn {
   readonly #work: Work;
@@ -25,7 +25,7 @@ export class RequisitesIn {
     this.#disabled = disabled;
   }
 
-  /** Notes what an ID says about others; IDs come in order. */
+  /** Collects the requisites that an ID adds to others; IDs come in order. */
   take(declaration: IdDeclaration): void {
     for (let state = declaration.first; state; state = state.next) {
       const { module, args } = state;
@@ -38,7 +38,7 @@ export class RequisitesIn {
     }
   }
 
-  /** Extends the others by what was noted. */
+  /** Extends the other states by what was collected. */
   apply(): Problem[] {
     const { high, lookup, extend, problems } = this.#work;
     high.extend = [extend];
@@ -53,14 +53,14 @@ export class RequisitesIn {
 type Work = {
   readonly high: High;
   readonly lookup: StateIndex;
-  /** What is to be added, ID → module → arguments. */
+  /** The arguments to be added: ID → module → arguments. */
   readonly extend: Map<DataKey, Dict>;
-  /** The requisite lists already begun in `extend`, by argument list and keyword. */
+  /** The requisite lists in `extend` so far, by argument list and keyword. */
   readonly added: Map<Data[], Map<string, Data[]>>;
   readonly problems: Problem[];
 };
 
-/** What a state says about others. */
+/** A requisite that a state adds to others. */
 type Statement = {
   readonly id: DataKey;
   readonly state: string;
@@ -101,12 +101,12 @@ const listOfTargets = (work: Work, statement: Statement, items: readonly Data[])
     if (state === 'sls') targets = work.lookup.ofSls(id);
     else targets.push({ id: id as DataKey, state });
     withoutDots(work, statement, state, id);
-    // Salt walks the targets named so far again for each further one; the lists show it.
+    // For each further target, Salt walks through the earlier ones again, which shows in the lists.
     for (const target of targets) hand(work, statement, target);
   }
 };
 
-/** A target as it is written: what it names may be anything. */
+/** A target as it is written: its values may have any type. */
 type Named = { readonly id: Data; readonly state: string };
 
 const entryOf = (item: Dict): Named | undefined => {
@@ -114,7 +114,7 @@ const entryOf = (item: Dict): Named | undefined => {
   return key === undefined ? undefined : { id: item.get(key) ?? null, state: pyStr(key) };
 };
 
-/** A target that is only a name: the ID's first state, or the state with that `name`. */
+/** A target that is only a name: the first state of that ID, or the state with that `name`. */
 const byName = ({ high, lookup }: Work, item: Data): Named | undefined => {
   if (Array.isArray(item) || isDict(item)) return undefined;
   if (!high.ids.has(item)) return lookup.named(item);
@@ -139,7 +139,7 @@ const withoutDots = (work: Work, statement: Statement, state: string, name: Data
   return module;
 };
 
-/** `require_in` puts a `require` into its target. */
+/** `require_in` adds a `require` to its target. */
 const keyword = ({ key }: Statement): string => key.split('_')[0] ?? key;
 
 const hand = (work: Work, statement: Statement, target: Ref): void => {

@@ -8,11 +8,11 @@ import { metRequisites, type RequisiteKeyword } from './requisite-edges.ts';
 export type SelectedStates = {
   readonly chunks: readonly LowChunk[];
   readonly leftOut: number;
-  /** Nothing is selected: why. */
+  /** Why no state is selected. */
   readonly fault?: string;
 };
 
-/** A state with one of these runs only after something happened in another one. */
+/** A state with one of these runs only after an event in another one. */
 const conditions: ReadonlySet<string> = new Set<RequisiteKeyword>([
   'onchanges',
   'onchanges_any',
@@ -22,19 +22,19 @@ const conditions: ReadonlySet<string> = new Set<RequisiteKeyword>([
   'prereq',
 ]);
 
-/** Their states are owed a reaction when a selected state changes or fails. */
+/** These states owe a reaction when a selected state changes or fails. */
 const reactions: ReadonlySet<string> = new Set<RequisiteKeyword>([
   ...(['watch', 'watch_any', 'listen'] as const),
   ...(['onchanges', 'onchanges_any', 'onfail', 'onfail_any', 'onfail_all', 'prereq'] as const),
 ]);
 
 /**
- * Selects a part of the states of a run, in their order. States that the selected ones require come
- * along, and so do states that react to them: a change whose service does not restart would be lost
- * for the next run. `skip` and `skipTags` always win.
+ * Selects a part of the states of a run, in their order. It includes states that the selected ones
+ * require, and states that react to them: otherwise a change would never restart its service, since
+ * the next run finds no change. `skip` and `skipTags` always win.
  *
- * Requisites on states that are left out are removed; a state that would run only after one of these
- * is left out as well.
+ * Requisites on states that are left out are removed; a state that runs only after one of these is
+ * left out as well.
  */
 export const selectStates = (
   chunks: readonly LowChunk[],
@@ -87,7 +87,7 @@ const bringAlong = (
   }
 };
 
-/** The states, without requisites on what is left out. */
+/** Returns the states without requisites on states that are left out. */
 const withoutLost = (
   kept: readonly number[],
   chunks: readonly LowChunk[],

@@ -8,8 +8,8 @@ import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
 
 /**
- * High data of a single template that is not an SLS: nothing includes it, its states belong to no
- * SLS and have no order numbers. (salt.state.State.render_template)
+ * Returns high data of a single template that is not an SLS: it cannot be included, and its states
+ * have neither an SLS nor order numbers. (salt.state.State.render_template)
  */
 export const templateHigh = (
   data: Data,

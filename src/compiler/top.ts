@@ -28,9 +28,9 @@ export type Top = Dict;
 
 export type TopResult = {
   readonly top: Top;
-  /** Faults that leave the top empty: no rendering, no targets. */
+  /** Errors that leave the top empty: no rendering, no targets. */
   readonly problems: readonly Problem[];
-  /** Set when nothing can be said without a right top file: what only shows it stops here. */
+  /** Set if a correct top file is required: functions that only show it stop here. */
   readonly fatal?: TsaltError;
 };
 
@@ -52,7 +52,7 @@ export const loadTop = async (loader: SlsLoader, options: TopOptions): Promise<T
 
 const fatalCodes: ReadonlySet<string> = new Set(['top-no-targets', 'top-no-dict']);
 
-/** The top files of each environment, in the order they count. */
+/** The top files of each environment, in order of precedence. */
 type Tops = Map<string, Dict[]>;
 
 const noTargets = (top: Dict, env: DataKey): TsaltError => {
@@ -93,7 +93,9 @@ const environments = (loader: SlsLoader, envOrder: readonly string[]): string[] 
 
 const slsName = (path: string): string => path.replace(/\.sls$/, '').replaceAll('/', '.');
 
-/** One environment's top file and the tops it includes; what those include does not count. */
+/**
+ * Reads one environment's top file and the tops that it includes; includes of those are ignored.
+ */
 const readTop = async (loader: SlsLoader, env: string, path: string): Promise<Dict[]> => {
   const render = async (sls: string, file?: string): Promise<Dict | undefined> => {
     const rendered = await loader.render(env, sls, file === undefined ? {} : { path: file });
@@ -126,7 +128,7 @@ const mergeTops = (tops: Tops, options: TopOptions): Top => {
   return options.strategy === 'merge_all' ? mergeAll(tops) : mergeBaseFirst(tops);
 };
 
-/** Undefined where there are none. */
+/** Returns undefined without targets. */
 const targetsOf = (from: Dict, env: DataKey): Dict | undefined => {
   const targets = from.get(env) ?? null;
   if (targets === '' || (Array.isArray(targets) && targets.length === 0)) return undefined;
@@ -143,7 +145,7 @@ const addTargets = (top: Top, from: Dict, env: DataKey): void => {
   top.set(env, merged);
 };
 
-/** `merge`: base decides; another environment's top only speaks for itself where base is silent. */
+/** `merge`: base decides; another environment's top counts only for sections that base lacks. */
 const mergeBaseFirst = (tops: Tops): Top => {
   const top: Top = new Map();
   for (const base of tops.get('base') ?? [])
@@ -159,7 +161,7 @@ const mergeBaseFirst = (tops: Tops): Top => {
   return top;
 };
 
-/** `same`: each environment has its own top file; `default_top` speaks for those without one. */
+/** `same`: each environment has its own top file; `default_top` is used for those without one. */
 const mergeSame = (tops: Tops, defaultTop: string): Top => {
   const top: Top = new Map();
   for (const [env, files] of tops) {
@@ -171,7 +173,7 @@ const mergeSame = (tops: Tops, defaultTop: string): Top => {
 
 const isNothing = (files: readonly Dict[]): boolean => files.every(file => file.size === 0);
 
-/** `merge_all`: every section of every top file counts; the same target gets the SLS of all. */
+/** `merge_all`: every section of every top file counts; equal targets get the SLS of all. */
 const mergeAll = (tops: Tops): Top => {
   const top: Top = new Map();
   for (const files of tops.values())
@@ -203,7 +205,7 @@ const joined = (first: Data, second: Data): Data[] => {
   return [...(option ? [option] : []), ...states];
 };
 
-/** Every fault in merged top data. (salt.state.BaseHighState.verify_tops) */
+/** Returns every error in merged top data. (salt.state.BaseHighState.verify_tops) */
 export const verifyTop = (top: Data): Problem[] => {
   if (!isDict(top)) return [problem('Top data was not formed as a dict', undefined)];
   return [...top].flatMap(([env, targets]) =>
@@ -242,7 +244,8 @@ const verifyEnv = (top: Dict, env: DataKey, targets: Data): Problem[] => {
 };
 
 /**
- * The SLS that top data assigns to this host, by environment, in order, duplicates included.
+ * Returns the SLS that top data assigns to this host, by environment, in order, duplicates
+ * included.
  * (salt.state.BaseHighState.top_matches)
  */
 export const topMatches = (
@@ -287,6 +290,6 @@ export const confirm = (target: Data, items: readonly Data[], subject: Subject):
   return isMatch(target, type, subject);
 };
 
-/** `state.show_top`: matches as data. */
+/** `state.show_top`: returns matches as data. */
 export const matchesAsData = (matches: Matches): Dict =>
   new Map([...matches].map(([env, list]): [string, Data] => [env, [...list]]));

@@ -8,9 +8,10 @@ import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
 
 /**
- * Checks the shape of high data: every fault, in Salt's words. (salt.state.State.verify_high)
+ * Checks the shape of high data. Returns every error, in Salt's words.
+ * (salt.state.State.verify_high)
  *
- * @param visit - Called with each ID: what reads all of them besides, does so while they are at hand.
+ * @param visit - Called with each ID, to avoid a second loop over all of them.
  */
 export const verifyHigh = (
   high: High,
@@ -25,10 +26,10 @@ export const verifyHigh = (
   return problems;
 };
 
-/** What the checks of all states share; they put what they find into `problems`. */
+/** Shared by the checks of all states; they add errors to `problems`. */
 type Checking = {
   readonly high: High;
-  /** Of long statements: what is named, and as what. */
+  /** Indexes of long statements: the names, with their kinds. */
   readonly indexes: Map<readonly Data[], ReadonlyMap<Data, string>>;
   readonly problems: Problem[];
 };
@@ -144,7 +145,7 @@ const verifyArgument = (one: StateToVerify, arg: Dict, all: Checking): void => {
   }
 };
 
-/** A fault of an argument. */
+/** Reports an error in an argument. */
 const report = (
   { declaration }: StateToVerify,
   arg: Dict,
@@ -188,14 +189,14 @@ const verifyRequisites = (
   }
 };
 
-/** A plain text names an ID. */
+/** Returns the key of a requisite: a plain string names an ID. */
 const requisiteKey = (item: string | Dict): string =>
   typeof item === 'string' ? 'id' : pyStr(firstKey(item) ?? null);
 
 const requisiteValue = (item: string | Dict): Data =>
   typeof item === 'string' ? item : (item.values().next().value ?? null);
 
-/** Does the latest statement of `other`, if it stands in its state `key`, name this state of `id`? */
+/** Whether the latest statement of `other`, in its state `key`, names this state of `id`. */
 const namesBack = (
   { high, indexes }: Checking,
   other: DataKey,
@@ -210,7 +211,7 @@ const namesBack = (
   return named === state && stateOf(declaration, list) === key;
 };
 
-/** Beyond this a list is indexed: each of ten thousand states may ask for each of its items. */
+/** Longer lists are indexed: each of ten thousand states may search for each of the items. */
 const longList = 8;
 
 const keyOfLast = (list: readonly Data[], name: DataKey): string | undefined => {
@@ -236,7 +237,7 @@ const indexOf = (
   return keys;
 };
 
-/** The state whose argument this list is. */
+/** Returns the state to which a list of arguments belongs. */
 const stateOf = (declaration: IdDeclaration, list: readonly Data[]): string | undefined => {
   const holder = declaration
     .states()
