@@ -3,7 +3,7 @@ import { invalidKeywords } from '../data/signatures/bind.ts';
 import type { Dict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 
-/** Keywords of every function that compiles or runs states, as Salt 3006 takes them. */
+/** Keywords of every function that compiles or runs states, as in Salt 3006. */
 export const stateKeywords: readonly string[] = [
   'concurrent',
   'exclude',
@@ -20,7 +20,10 @@ export const stateKeywords: readonly string[] = [
   'whitelist',
 ];
 
-/** Names that people write by habit or from other tools, too far from the keyword for a misspelling. */
+/**
+ * Names that people write by habit or from other tools, too different from the keyword for a
+ * spelling check.
+ */
 const slips: Readonly<Record<string, string>> = {
   check: 'test',
   check_mode: 'test',
@@ -39,7 +42,7 @@ const slips: Readonly<Record<string, string>> = {
   whatif: 'test',
 };
 
-/** Keywords of Salt that would be ignored here. */
+/** Keywords of Salt that have no effect here. */
 const unsupported: Readonly<Record<string, string>> = {
   mock: 'test=True shows what would change.',
   pillar_enc:
@@ -48,14 +51,14 @@ const unsupported: Readonly<Record<string, string>> = {
   cache: 'States are compiled anew for each run.',
 };
 
-/** Whether Salt knows a keyword that would be ignored here. */
+/** Whether a keyword exists in Salt but has no effect here. */
 export const isUnsupportedKeyword = (name: string): boolean => Object.hasOwn(unsupported, name);
 
 /**
- * The keyword that an unknown one most likely means.
+ * Returns the keyword that an unknown one most likely means.
  *
  * @param name the unknown keyword
- * @param known what the function takes
+ * @param known the function's keywords
  */
 export const meantKeyword = (name: string, known: readonly string[]): string | undefined => {
   const plain = name.toLowerCase().replaceAll('-', '_');
@@ -64,11 +67,11 @@ export const meantKeyword = (name: string, known: readonly string[]): string | u
 };
 
 /**
- * Refuses keywords that a function does not take, although Salt ignores them: with `tets=True`
- * a run that was meant to change nothing would be a real one.
+ * Refuses unknown keywords, although Salt ignores them: a run with `tets=True` would change hosts
+ * although it was meant to change nothing.
  *
  * @param fun the function's name, for the message
- * @param known what the function takes
+ * @param known the function's keywords
  * @throws TsaltError `arguments`
  */
 export const refuseUnknownKeywords = (fun: string, known: readonly string[], given: Dict): void => {
@@ -85,7 +88,7 @@ export const refuseUnknownKeywords = (fun: string, known: readonly string[], giv
   });
 };
 
-/** `Test=True` is taken for `test=True`. Salt adds keywords of its own such as `__pub_jid`. */
+/** `Test=True` is read as `test=True`. Salt adds keywords of its own such as `__pub_jid`. */
 const isKnown = (name: string, known: readonly string[]): boolean =>
   known.includes(name) ||
   name.startsWith('__') ||

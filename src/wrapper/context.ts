@@ -9,7 +9,10 @@ import type { StateSelection } from '../protocol/state-selection.ts';
 import type { Sdb } from '../sdb/sdb.ts';
 import type { Matchers } from '../targeting/match.ts';
 
-/** What a function of the control node works with: one host's run. Made by `control/host/wrapper-context.ts`. */
+/**
+ * The context of a function of the control node: one host's run. Made by
+ * `control/host/wrapper-context.ts`.
+ */
 export type WrapperContext = {
   readonly id: string;
   readonly grains: Dict;
@@ -21,19 +24,22 @@ export type WrapperContext = {
   readonly sdb: Sdb;
   /** Nodegroups as expressions, by name. */
   readonly nodegroups: Readonly<Record<string, string | readonly string[]>>;
-  /** Matchers of the user's, for top files. */
+  /** The user's matchers, for top files. */
   readonly matchers: Matchers;
   /** The pillar of this run, with the CLI's override; compiled once. Throws `pillarFailure` (`compiler/pillar.ts`) when it has errors. */
   readonly pillar: () => Promise<Dict>;
-  /** The pillar compiled anew with other settings; throws as `pillar` does. */
+  /** Compiles the pillar with other settings; throws as `pillar` does. */
   readonly compilePillar: (settings: PillarSettings) => Promise<Dict>;
-  /** Compiles the run's pillar anew; throws as `pillar` does and then keeps the old one. */
+  /** Compiles the run's pillar again; throws as `pillar` does and then keeps the old one. */
   readonly refreshPillar: () => Promise<void>;
-  /** What `ext_pillar` sources give; `settings` replaces those of the configuration. */
+  /**
+   * Runs `ext_pillar` sources and returns their data; `settings` replaces those of the
+   * configuration.
+   */
   readonly extPillar: (settings: Data) => Promise<Dict>;
   readonly pillarFileExists: (path: string, saltenv: string) => boolean;
   readonly files: FileListing;
-  /** A text file of the roots. */
+  /** Reads a text file of the roots. */
   readonly readFile: (path: string, saltenv?: string) => Promise<string | undefined>;
   /** Renders a file of the roots, or a text, through a pipe. */
   readonly renderAny: (request: {
@@ -42,7 +48,7 @@ export type WrapperContext = {
     pipe: string;
     extra: Dict;
   }) => Promise<Data>;
-  /** SLS of the file roots, rendered for this host with this pillar. */
+  /** Makes a loader of the SLS in the file roots, rendered for this host with this pillar. */
   readonly loader: (pillar: Dict) => SlsLoader;
   /** Renders text as an SLS for `state.template` (a file) and `state.template_str`. */
   readonly renderSls: (
@@ -51,30 +57,33 @@ export type WrapperContext = {
     pillar: Dict,
     origin?: 'user-file',
   ) => Promise<Data>;
-  /** Calls an execution function: here when it lives on the control node, else on the host. */
+  /** Calls an execution function: here if it belongs to the control node, otherwise on the host. */
   readonly call: (fun: string, args: readonly Data[], kwargs: Dict) => Promise<Data>;
   /**
-   * The functions that the host has, without those that `__virtual__` or `depends` took away there.
-   * Undefined for calls inside of templates and from the host.
+   * Lists the functions of the host, without those that `__virtual__` or `depends` removed there.
+   * Undefined for calls from templates and from the host.
    */
   readonly available: ((kind: 'exec' | 'state') => Promise<ReadonlySet<string>>) | undefined;
   /** Runs low chunks on the host; results arrive in run order and are also emitted as events. */
   readonly run: (chunks: readonly LowChunk[], settings: RunSettings) => Promise<RunOutcome>;
-  /** Runs low chunks in test mode, beside the run: no event reports them. */
+  /** Runs low chunks in test mode, beside the run: they are not reported as events. */
   readonly predict: (chunks: readonly LowChunk[], settings: RunSettings) => Promise<RunOutcome>;
   /**
-   * Asks other hosts for a function of their `mine_functions`; what they answer is tainted. Absent
-   * where no host can be asked.
+   * Asks other hosts to call a function of their `mine_functions`; the results are tainted. Absent
+   * if no host can be asked.
    */
   readonly askHosts: ((question: HostQuestion) => Promise<ReadonlyMap<string, Data>>) | undefined;
-  /** The orchestration that the run is, or is a step of. */
+  /** The orchestration that the run is, or to which it belongs as a step. */
   readonly orchestration: OrchestrationView | undefined;
-  /** The part of the states that runs. */
+  /** The states to run. */
   readonly selection: StateSelection | undefined;
   /** All modules of the artifact. */
   readonly modules: readonly ModuleMeta[];
   readonly log: (level: LogLevel, module: string, message: string) => void;
-  /** True in test mode by configuration or command line; a `test=` argument of the call wins. */
+  /**
+   * True if configuration or command line set test mode; a `test=` argument of the call overrides
+   * it.
+   */
   readonly test: boolean;
 };
 
@@ -86,15 +95,15 @@ export type HostQuestion = {
   readonly args?: readonly Data[];
 };
 
-/** An orchestration as functions of the control node see it. */
+/** An orchestration, for functions of the control node. */
 export type OrchestrationView = {
-  /** Returns what a finished step returned, by host; undefined while it has not finished. */
+  /** Returns the returns of a finished step, by host; undefined before it has finished. */
   readonly returns: (id: string) => Dict | undefined;
-  /** The orchestration only predicts: some steps return nothing. */
+  /** The orchestration only predicts: some steps have no returns. */
   readonly isTest: boolean;
-  /** The run is the orchestration itself, not a step of it. */
+  /** Set if the run is the orchestration itself, not a step of it. */
   readonly conducts?: {
-    /** Checks all steps before the first one; returns what is wrong with them. */
+    /** Checks all steps before the first one; returns their errors. */
     readonly prepare: (chunks: readonly LowChunk[], isTest: boolean) => Promise<readonly string[]>;
     /** Does work in which all steps are predicted, to be compared with the plan that is applied. */
     readonly rehearse: <T>(work: () => Promise<T>) => Promise<T>;
@@ -120,7 +129,7 @@ export type FileListing = {
   readonly list: (saltenv: string) => readonly string[] | Promise<readonly string[]>;
   readonly listDirs: (saltenv: string) => readonly string[] | Promise<readonly string[]>;
   readonly listStates: (saltenv: string) => readonly string[] | Promise<readonly string[]>;
-  /** Links and what they say. */
+  /** Links and their targets. */
   readonly listSymlinks: (
     saltenv: string,
   ) => ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
@@ -134,13 +143,13 @@ export type FileListing = {
 export type RunSettings = {
   readonly test: boolean;
   readonly saltenv: string;
-  /** The pillar these chunks were rendered with. */
+  /** The pillar with which these chunks were rendered. */
   readonly pillar: Dict;
-  /** How that pillar was compiled, should the run need it anew. */
+  /** The settings of that pillar, in case the run has to compile it again. */
   readonly pillarSettings?: PillarSettings;
   readonly queue?: boolean | number;
   readonly concurrent?: boolean;
-  /** Results of states that do not run again. */
+  /** Results of states that are not run again. */
   readonly finished?: StateResults;
   /** Further options for the run: `state_aggregate`, `failhard`, `localconfig` … */
   readonly opts?: Dict;

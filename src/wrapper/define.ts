@@ -7,7 +7,7 @@ import { refuseUnknownKeywords } from './call-keywords.ts';
 import type { WrapperContext } from './context.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 
-/** Bound arguments by name. An argument that was not given has its default. */
+/** Bound arguments by name. Missing ones have their default. */
 export type WrapperArguments = ReadonlyMap<string, Data>;
 
 /** The arguments of one call. */
@@ -17,17 +17,19 @@ type BoundArguments = {
   readonly extra: Dict;
 };
 
-/** One function of the control node: its parameters in Salt's order, its doc, its work. */
+/**
+ * One function of the control node: its parameters in Salt's order, its documentation, its code.
+ */
 export type WrapperFunction = {
   readonly doc: string;
   readonly params: readonly WrapperParam[];
-  /** Takes any further positional argument as `*args`. */
+  /** Accepts further positional arguments as `*args`. */
   readonly rest?: boolean;
-  /** Takes any further keyword argument. */
+  /** Accepts any further keyword argument. */
   readonly anyKeyword?: boolean;
-  /** Takes these further keyword arguments, where Salt has `**kwargs` and reads no others. */
+  /** Accepts these further keyword arguments; Salt has `**kwargs` here and reads no others. */
   readonly keywords?: readonly string[];
-  /** It changes something outside of the run: it waits until the host has answered. */
+  /** It has effects outside of the run, so it waits until the host has answered. */
   readonly changes?: boolean;
   /** Plain data is an outcome with the exit code 0. */
   readonly work: (call: WrapperCall) => Promise<Data | Outcome> | Data | Outcome;
@@ -42,9 +44,9 @@ export type WrapperCall = {
   readonly get: (name: string) => Data;
   readonly text: (name: string) => string;
   readonly flag: (name: string) => boolean;
-  /** Further positional arguments of a function with `rest`. */
+  /** Further positional arguments, for a function with `rest`. */
   readonly rest: readonly Data[];
-  /** Further keywords of a function with `anyKeyword` or `keywords`. */
+  /** Further keywords, for a function with `anyKeyword` or `keywords`. */
   readonly extra: Dict;
   /** Further keywords and all parameters that are not null, by name. */
   readonly named: () => Dict;
@@ -56,8 +58,8 @@ export type WrapperModule = {
 };
 
 /**
- * Binds arguments as Python does: positional ones fill the parameters in order, keywords by
- * name. Throws `TsaltError('arguments')` naming what is missing, unknown or given twice.
+ * Binds arguments as Python does: positional ones fill the parameters in order, keywords by name.
+ * Throws `TsaltError('arguments')` for missing, unknown or repeated arguments.
  */
 export const bindWrapper = (
   name: string,
@@ -123,7 +125,7 @@ export const isTrueArgument = (value: Data): boolean => {
   return value instanceof Map ? value.size > 0 : value.value !== 0;
 };
 
-/** What documentation and argument checks know of a module of the control node. */
+/** Returns the metadata of a module of the control node, for documentation and argument checks. */
 export const wrapperMeta = (name: string, module: WrapperModule): ModuleMeta => ({
   kind: 'exec',
   file: name,
@@ -164,7 +166,7 @@ const plainDefault = (value: Data): Plain =>
       : value
     : null;
 
-/** A function that tells what to do instead, whatever it is given. */
+/** Makes a function that always fails, with a message about the alternative. */
 export const refused = (
   name: string,
   doc: string,

@@ -1,7 +1,7 @@
 import { splitFunctionName } from '../data/signatures/function-name.ts';
 import { type Data, Float } from '../data/values/value.ts';
 
-/** How much one call may bring: nested values, values in all, characters in all. */
+/** Limits of one call: depth of nesting, number of values, number of characters. */
 export type CallLimits = {
   readonly depth: number;
   readonly values: number;
@@ -10,25 +10,25 @@ export type CallLimits = {
 
 /**
  * When a host may call a function. `always`: it reads the host's own data, or only computes.
- * `stated`: a compiled state calls it (`module.run`, `onlyif`, `unless`), with those arguments.
- * `serialize`: the job has a `file.serialize`, whose formats the host cannot read or write.
+ * `stated`: a compiled state calls it (`module.run`, `onlyif`, `unless`) with those arguments.
+ * `serialize`: the job has a `file.serialize` whose formats the host cannot read or write.
  */
 export type CallRight = 'always' | 'stated' | 'serialize';
 
-/** The kinds of values an argument may have. `any` is data within the limits of the call. */
+/** The kinds of arguments. `any` is data within the limits of the call. */
 type ArgumentKind = 'scalar' | 'any';
 
-/** What a host may give a function of the control node. */
+/** The arguments that a host may pass to a function of the control node. */
 export type HostFunction = {
   readonly right: CallRight;
-  /** Arguments by name. Others must not be given. */
+  /** Arguments by name. All others are refused. */
   readonly arguments: Readonly<Record<string, ArgumentKind>>;
-  /** The longest list of further positional arguments (`*args`), all scalars. */
+  /** The maximum number of further positional arguments (`*args`), all scalars. */
   readonly most?: number;
   readonly limits: CallLimits;
 };
 
-/** Names, paths and keys of a call are at most this long: as long as a path can be. */
+/** The maximum length of names, paths and keys of a call: that of a path. */
 export const longestName = 4096;
 
 const usual: CallLimits = { depth: 64, values: 20_000, characters: 256 * 1024 };
@@ -69,9 +69,10 @@ const omit = 'omit_opts omit_pillar omit_master omit_grains';
 const noValue = always('');
 
 /**
- * The functions of the control node that a host may call, and with what. A host is not trusted and
- * chooses the arguments: only what reads this host's own data, or computes in time that grows with
- * the length of the arguments, is here. Formulas call the others while they are rendered.
+ * The functions of the control node that a host may call, with their arguments. A host is not
+ * trusted and chooses the arguments. Therefore this list contains only functions that read this
+ * host's own data, or whose time grows linearly with the length of the arguments. Formulas call all
+ * other functions while they are rendered.
  */
 const modules: Readonly<Record<string, Readonly<Record<string, HostFunction>>>> = {
   config: {
@@ -139,20 +140,22 @@ export const formatsHere = {
   'slsutil.serialize': ['python'],
 } as const;
 
-/** What a host may give this function; undefined when hosts may not call it at all. */
+/**
+ * Returns the arguments that a host may pass to this function; undefined if hosts must not call it.
+ */
 export const hostFunction = (name: string): HostFunction | undefined => {
   const [module, fun = ''] = splitFunctionName(name);
   const functions = Object.hasOwn(modules, module) ? modules[module] : undefined;
   return functions && Object.hasOwn(functions, fun) ? functions[fun] : undefined;
 };
 
-/** All functions that hosts may call, sorted. */
+/** Lists all functions that hosts may call, sorted. */
 export const hostFunctionNames = (): string[] =>
   Object.entries(modules)
     .flatMap(([module, functions]) => Object.keys(functions).map(fun => `${module}.${fun}`))
     .sort();
 
-/** Whether an argument is of its kind: names, paths, flags and numbers, or any data. */
+/** Whether an argument is of its kind: a name, path, flag or number, or any data. */
 export const isOfKind = (value: Data, kind: ArgumentKind): boolean =>
   kind === 'any' ||
   value === null ||

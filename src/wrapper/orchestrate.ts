@@ -10,7 +10,8 @@ import { compileErrors, required } from './state-call.ts';
 import { compileMods } from './state-run.ts';
 
 /**
- * `state.orchestrate`: compiles SLS of steps, checks all of them, and runs them on the control node.
+ * `state.orchestrate`: compiles the SLS of an orchestration, checks all steps, and runs them on the
+ * control node.
  *
  * @throws TsaltError `orchestrate-place` on any other host
  */

@@ -3,8 +3,8 @@ import { isDict } from '../data/values/value.ts';
 import type { PillarSettings } from './context.ts';
 
 /**
- * What a call's arguments say about its pillar. With `pillarenv_from_saltenv` the environment
- * of the states is that of the pillar, unless the call names one. (salt.utils.state.get_sls_opts)
+ * Reads the pillar settings in a call's arguments. With `pillarenv_from_saltenv` the pillar uses
+ * the environment of the states, unless the call names one. (salt.utils.state.get_sls_opts)
  */
 export const pillarSettingsOf = (call: Dict, options: Dict): PillarSettings => {
   const override = call.get('pillar');

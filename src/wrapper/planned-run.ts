@@ -7,8 +7,9 @@ import type { WrapperFunction } from './define.ts';
 import { runLow, runSettings, withView } from './run-low.ts';
 
 /**
- * The function of a plan's call, with the chunks of the plan instead of compiled ones. The host
- * first predicts again; where a state's prediction differs, nothing is changed. Test mode ends there.
+ * Makes the function of a plan's call, with the chunks of the plan instead of compiled ones. The
+ * host first predicts again; if the prediction of a state differs, nothing is changed. In test mode
+ * it ends there.
  *
  * @throws TsaltError `plan-drift`
  */
@@ -26,12 +27,12 @@ export const plannedFunction = (fun: WrapperFunction, planned: BoundRun): Wrappe
       });
       const now = Object.entries(states).map(([tag, result]) => predictionOf(tag, result));
       refuseDrift(ctx.id, planned.predicted, now);
-      // `test: true` of the host's configuration holds, as `--dry-run` does.
+      // `test: true` in the host's configuration has the same effect as `--dry-run`.
       return given.test ? { states, retcode } : runLow(view, planned.chunks, []);
     }),
 });
 
-/** One state whose prediction is another than in the plan. */
+/** One state whose prediction differs from the plan. */
 type Drift = { readonly planned?: Prediction | undefined; readonly now?: Prediction | undefined };
 
 /**
@@ -61,7 +62,7 @@ export const refuseDrift = (
   });
 };
 
-/** Pairs the predictions of a plan with those of now, and leaves out what is equal. */
+/** Pairs the predictions of a plan with the current ones, and removes equal pairs. */
 export const driftBetween = (
   planned: readonly Prediction[],
   now: readonly Prediction[],
@@ -102,7 +103,7 @@ const outcomeOf = (prediction: Prediction | undefined): string => {
   return [`${verdict}: ${short(comment)}`, ...changeLines(prediction)].join('\n');
 };
 
-/** The diff, or the changes as JSON; a host may send much. */
+/** Returns the diff, or the changes as JSON, shortened: a host may send much. */
 const changeLines = ({ changes: made }: Prediction): string[] => {
   if (Object.keys(made).length === 0) return [];
   const text = typeof made.diff === 'string' ? made.diff : JSON.stringify(made);

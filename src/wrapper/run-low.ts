@@ -14,7 +14,7 @@ import type { Outcome } from './outcome.ts';
 import type { StateCallView } from './state-call.ts';
 import { compileErrors, isFlagSet, pillarErrors, viewOf } from './state-call.ts';
 
-/** Runs a call's body with its view. A broken pillar is the outcome instead. */
+/** Runs a call's body with its view. If the pillar is broken, that is the outcome. */
 export const withView = async (
   call: WrapperCall,
   body: (view: StateCallView) => Promise<Outcome>,
@@ -28,7 +28,9 @@ export const withView = async (
   return body(view);
 };
 
-/** A number says how many may wait already; nothing leaves it to the option `state_queue`. */
+/**
+ * Reads `queue`: a number limits how many runs may wait; absent, the option `state_queue` decides.
+ */
 const queueOf = (queue: Data | undefined): { queue?: boolean | number } =>
   queue === undefined || queue === null
     ? {}
@@ -39,7 +41,7 @@ export const runLowChunks = (
   chunks: readonly LowChunk[],
 ): Promise<RunOutcome> => view.ctx.run(chunks, runSettings(view));
 
-/** How the chunks of a call run. */
+/** Returns the settings for the run of a call's chunks. */
 export const runSettings = (view: StateCallView): RunSettings => {
   const { named, pillar, test } = view;
   return {
@@ -82,7 +84,7 @@ export const selectedPart = (
 
 export const asLow = (chunk: Dict): LowChunk => toPlainDict(chunk) as LowChunk;
 
-/** `terse=True`: only what failed or changed. */
+/** `terse=True`: only states that failed or changed something. */
 const withoutQuiet = (states: StateResults): StateResults =>
   Object.fromEntries(
     Object.entries(states).filter(
@@ -90,7 +92,7 @@ const withoutQuiet = (states: StateResults): StateResults =>
     ),
   );
 
-/** What a call with the wrong kind of data is told. */
+/** Returns the error of a call whose data is not a dictionary. */
 export const noDict = (fun: string, what: string): TsaltError =>
   new TsaltError('bad-argument', `${fun} takes ${what}: a dictionary`, {
     hint: "Write it as YAML or JSON: '{…}'.",

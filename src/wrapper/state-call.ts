@@ -19,7 +19,7 @@ import type { WrapperCall } from './define.ts';
 import type { Outcome } from './outcome.ts';
 import { pillarSettingsOf } from './pillar-settings.ts';
 
-/** @throws TsaltError `missing-argument` where the argument is null, too */
+/** @throws TsaltError `missing-argument` if the argument is missing or null */
 export const required = ({ get }: WrapperCall, name: string, fun: string): Data => {
   const value = get(name);
   if (value === null)
@@ -27,32 +27,32 @@ export const required = ({ get }: WrapperCall, name: string, fun: string): Data 
   return value;
 };
 
-/** `a,b` and lists alike. (salt.utils.args.split_input) */
+/** Splits `a,b`; accepts lists as well. (salt.utils.args.split_input) */
 export const splitInput = (value: Data): string[] => {
   const parts = Array.isArray(value) ? value.map(pyStr) : pyStr(value).split(',');
   return parts.map(part => part.trim()).filter(part => part !== '');
 };
 
-/** What a call runs with: its environment, pillar and test mode, and the SLS that these give. */
+/** The environment, pillar and test mode of a call, and the SLS loader for them. */
 export type StateCallView = {
   readonly ctx: WrapperContext;
   /** The call's arguments by name. */
   readonly named: Dict;
-  /** `saltenv` of the call or the host; undefined when neither says. */
+  /** `saltenv` of the call or the host; undefined if neither sets it. */
   readonly saltenv: string | undefined;
   readonly pillar: Dict;
   readonly pillarSettings: PillarSettings;
-  /** Options of `localconfig=`: they hold for this run only. */
+  /** Options of `localconfig=`, which apply to this run only. */
   readonly opts: Dict;
   readonly loader: SlsLoader;
   readonly test: boolean;
 };
 
 /**
- * Settles environment, pillar, options and test mode of a call.
+ * Determines environment, pillar, options and test mode of a call.
  *
- * @throws TsaltError `bad-pillar-argument`, `lock-saltenv`, `localconfig`, and what `ctx.pillar`
- *   throws for a broken pillar unless the call says `force=True`.
+ * @throws TsaltError `bad-pillar-argument`, `lock-saltenv`, `localconfig`, and the errors of
+ *   `ctx.pillar` for a broken pillar unless the call has `force=True`.
  */
 export const viewOf = async (call: WrapperCall): Promise<StateCallView> => {
   const { ctx } = call;
@@ -103,7 +103,7 @@ const localConfig = (ctx: WrapperContext, value: Data): Dict => {
   });
 };
 
-/** The opts of a host always name an environment; only a configured one narrows the top file. */
+/** The opts of a host always contain an environment; only a configured one narrows the top file. */
 const configuredEnv = ({ config, opts }: WrapperContext): string | undefined => {
   const env = text(opts.get('saltenv'));
   return config.saltenv ?? (env === 'base' ? undefined : env);
@@ -133,13 +133,16 @@ const pillarOf = async (
   }
 };
 
-/** As Salt reads a flag from the command line: `True`, `1`, `true`; other text is false. */
+/** Reads a flag as Salt does on the command line: `True`, `1`, `true`; other strings are false. */
 export const isFlagSet = (value: Data | undefined): boolean =>
   typeof value === 'string'
     ? value.toLowerCase() === 'true'
     : value !== undefined && value !== null && value !== 0 && value !== false;
 
-/** `test=` decides, any text being yes; then the word in another spelling; else the configuration. */
+/**
+ * `test=` decides, and any string means yes; then the same word in another case; then the
+ * configuration.
+ */
 const testMode = (named: Dict, configured: boolean): boolean => {
   const given = named.get('test') ?? null;
   if (given !== null) return !isFalsy(given);
@@ -147,7 +150,7 @@ const testMode = (named: Dict, configured: boolean): boolean => {
   return spelled ? isFlagSet(spelled[1]) || configured : configured;
 };
 
-/** The messages of a state run whose pillar is broken, in Salt's words. */
+/** Returns the messages of a state run with a broken pillar, in Salt's words. */
 export const pillarErrors = (error: unknown): Outcome => {
   const broken = brokenPillar(error);
   if (!broken) throw error;
@@ -159,21 +162,24 @@ export const pillarErrors = (error: unknown): Outcome => {
   };
 };
 
-/** What does not compile. */
+/** Returns the outcome of states that do not compile. */
 export const compileErrors = (problems: readonly Problem[], retcode = 1): Outcome => ({
   errors: messagesOf(problems),
   problems,
   retcode,
 });
 
-/** The tree of the SLS that a call names. */
+/** Loads the tree of the SLS in a call. */
 export const loadMods = (view: StateCallView, mods: Data): Promise<SlsTree> =>
   loadSls({
     matches: new Map([[view.saltenv ?? 'base', slsNames(mods)]]),
     loader: view.loader,
   });
 
-/** The text of a dictionary or of a list within the list could be read as a pattern of names. */
+/**
+ * Returns the SLS names. Dictionaries and nested lists are refused: as strings they could match as
+ * patterns.
+ */
 const slsNames = (mods: Data): string[] => {
   const odd = [mods].flat().find(name => isDict(name) || Array.isArray(name));
   if (odd !== undefined)
@@ -213,7 +219,7 @@ export const matchTop = (view: StateCallView, top: Top): Matches =>
     { saltenv: view.saltenv, envs: view.loader.envs() },
   );
 
-/** Compiler settings of the configuration. */
+/** Returns the compiler settings of the configuration. */
 export const compileOptions = ({ config }: WrapperContext) => {
   const disabled = config.options.get('disabled_requisites') ?? null;
   return {

@@ -9,14 +9,14 @@ import type { Outcome } from './outcome.ts';
 import { noDict, runCompiled, withView } from './run-low.ts';
 import { compileErrors, compileOptions, required } from './state-call.ts';
 
-/** `state.high`: high data given as an argument. */
+/** `state.high`: runs high data from an argument. */
 export const high = async (call: WrapperCall): Promise<Outcome> => {
   const data = required(call, 'data', 'state.high');
   if (!isDict(data)) throw noDict('state.high', 'high data');
   return withView(call, view => runCompiled(view, compileHigh(data, compileOptions(call.ctx))));
 };
 
-/** `state.template`: an SLS file that need not stand in the roots. */
+/** `state.template`: runs an SLS file, which may be outside of the roots. */
 export const template = async (call: WrapperCall): Promise<Outcome> => {
   const written = String(required(call, 'tem', 'state.template'));
   const path = written.endsWith('.sls') ? written : `${written}.sls`;
@@ -36,11 +36,11 @@ export const template = async (call: WrapperCall): Promise<Outcome> => {
   });
 };
 
-/** An absolute path is a file of this machine: the command line's user may read it anyway. */
+/** Reads an absolute path on this machine: the command line's user may read it anyway. */
 const readLocal = (path: string): string | undefined =>
   isAbsolute(path) && existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 
-/** `state.template_str`: states given as text. */
+/** `state.template_str`: runs states from a string. */
 export const templateStr = async (call: WrapperCall): Promise<Outcome> => {
   const content = String(required(call, 'tem', 'state.template_str'));
   return withView(call, async view => {

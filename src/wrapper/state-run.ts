@@ -31,18 +31,18 @@ const excludeOf = ({ named }: StateCallView): Data[] => {
   return Array.isArray(exclude) ? exclude : splitInput(exclude);
 };
 
-/** `state.apply`: the SLS named, or the highstate. */
+/** `state.apply`: runs the named SLS, or the highstate. */
 export const apply = (call: WrapperCall): Promise<Outcome> => {
   const mods = call.get('mods');
   const isNamed = mods !== null && mods !== '' && !(Array.isArray(mods) && mods.length === 0);
   return isNamed ? sls(call) : runHighstate(call);
 };
 
-/** `state.test`: `state.apply` that changes nothing. */
+/** `state.test`: `state.apply` in test mode. */
 export const test = (call: WrapperCall): Promise<Outcome> =>
   apply({ ...call, named: () => call.named().set('test', true) });
 
-/** `state.sls`: the SLS named. */
+/** `state.sls`: runs the named SLS. */
 export const sls = async (call: WrapperCall): Promise<Outcome> => {
   const { ctx } = call;
   const mods = required(call, 'mods', 'state.sls');
@@ -51,7 +51,7 @@ export const sls = async (call: WrapperCall): Promise<Outcome> => {
   return withView(call, async view => runCompiled(view, await compileMods(view, mods)));
 };
 
-/** Compiles the SLS that a call names. */
+/** Compiles the SLS of a call. */
 export const compileMods = async (view: StateCallView, mods: Data): Promise<Compiled> => {
   const tree = await loadMods(view, mods);
   const exclude = excludeOf(view);
@@ -62,7 +62,9 @@ export const compileMods = async (view: StateCallView, mods: Data): Promise<Comp
   return compiled;
 };
 
-/** Names the SLS that have no states: a run of nothing fails, and Salt does not say why. */
+/**
+ * Returns a problem that names SLS without states: an empty run fails, and Salt does not say why.
+ */
 const noStatesIn = (tree: SlsTree): Problem => {
   const names = tree.map(({ loaded, asked }) =>
     'file' in loaded && loaded.file !== undefined ? loaded.file : asked,
@@ -74,7 +76,10 @@ const noStatesIn = (tree: SlsTree): Problem => {
   );
 };
 
-/** What `state.disable` wrote into the grain `state_runs_disabled` forbids these SLS. */
+/**
+ * Returns messages about SLS that the grain `state_runs_disabled` forbids (`state.disable` writes
+ * it).
+ */
 const disabledMessages = ({ grains }: WrapperContext, mods: readonly string[]): string[] => {
   const listed = grains.get('state_runs_disabled');
   const patterns = Array.isArray(listed) ? listed.map(String) : [];
@@ -95,7 +100,7 @@ const disabledMessages = ({ grains }: WrapperContext, mods: readonly string[]): 
   );
 };
 
-/** `state.highstate`: what the top file gives this host. */
+/** `state.highstate`: runs the SLS that the top file assigns to this host. */
 export const runHighstate = async (call: WrapperCall): Promise<Outcome> => {
   if (disabledMessages(call.ctx, ['highstate']).length > 0)
     return valueOutcome(
@@ -108,7 +113,7 @@ export const runHighstate = async (call: WrapperCall): Promise<Outcome> => {
   return withView(call, view => runTop(view));
 };
 
-/** `state.top`: a highstate by another top file. */
+/** `state.top`: runs a highstate with another top file. */
 export const top = async (call: WrapperCall): Promise<Outcome> => {
   const file = String(required(call, 'topfn', 'state.top'));
   return withView(call, view => runTop(view, file));
@@ -147,7 +152,7 @@ const whitelisted = (matches: Matches, whitelist: Data): Matches => {
   return new Map(kept.filter(([, list]) => list.length > 0));
 };
 
-/** Why a top file gives a host nothing, which Salt leaves to its log. */
+/** Explains why a top file assigns nothing to a host, which Salt only logs. */
 const noMatch = (
   { ctx: { id, config }, loader }: StateCallView,
   top: Dict,
@@ -181,7 +186,7 @@ const noStates = (comment: string, problems: readonly Problem[]): Outcome => {
   };
 };
 
-/** `state.sls_id`: one ID of SLS, and what it requires. */
+/** `state.sls_id`: runs one ID of SLS, and what it requires. */
 export const slsId = async (call: WrapperCall): Promise<Outcome> => {
   const id = String(required(call, 'id_', 'state.sls_id'));
   const mods = required(call, 'mods', 'state.sls_id');

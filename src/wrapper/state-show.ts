@@ -47,13 +47,13 @@ const lowOf = ({ chunks, errors }: Compiled): Low => ({
   errors,
 });
 
-/** What SLS declare, short forms written out. */
+/** Shows the declarations of SLS, with short forms expanded. */
 export const showSls = async (call: WrapperCall): Promise<Outcome> => {
   const { data, problems } = await slsData(call);
   return problems.length > 0 ? compileErrors(problems) : valueOutcome(data);
 };
 
-/** The low chunks of SLS, in order. */
+/** Shows the low chunks of SLS, in order. */
 export const showLowSls = async (call: WrapperCall): Promise<Outcome> => {
   const { chunks, errors } = await lowOfSls(call);
   return errors.length > 0 ? compileErrors(errors) : valueOutcome(chunks);
@@ -72,7 +72,7 @@ export const idExists = async (call: WrapperCall): Promise<Outcome> => {
   return valueOutcome(ids.every(id => known.has(id)));
 };
 
-/** @throws TsaltError where there is no top file to show anything of */
+/** @throws TsaltError if the top file is missing or wrong */
 const topToShow = async (view: StateCallView) => {
   const { fatal, ...rest } = await readTop(view);
   if (fatal) throw fatal;
@@ -87,7 +87,7 @@ export const highTree = async (view: StateCallView) => {
   return { tree, faults: [...problems, ...faults] };
 };
 
-/** What the top file's SLS declare. */
+/** Shows the declarations of the top file's SLS. */
 export const showHighstate = async (call: WrapperCall): Promise<Outcome> => {
   const { tree, faults } = await highTree(await viewOf(call));
   const { high, problems } = gather(tree, compileOptions(call.ctx));
@@ -103,20 +103,20 @@ const lowOfHighstate = async (call: WrapperCall): Promise<Low> => {
   return { chunks, errors: [...unread, ...errors] };
 };
 
-/** The low chunks of a highstate, in order. As in Salt the return code stays 0. */
+/** Shows the low chunks of a highstate, in order. As in Salt the return code stays 0. */
 export const showLowstate = async (call: WrapperCall): Promise<Outcome> => {
   const { chunks, errors } = await lowOfHighstate(call);
   return errors.length > 0 ? compileErrors(errors, 0) : valueOutcome(chunks);
 };
 
-/** The SLS whose states a highstate runs, in that order. */
+/** Shows the SLS whose states a highstate runs, in that order. */
 export const showStates = async (call: WrapperCall): Promise<Outcome> => {
   const { chunks, errors } = await lowOfHighstate(call);
   if (errors.length > 0) return compileErrors(errors);
   return valueOutcome([...new Set(chunks.map(chunk => chunk.get('__sls__') ?? null))]);
 };
 
-/** The SLS names the top file gives this host, by environment. */
+/** Shows the SLS names that the top file assigns to this host, by environment. */
 export const showTop = async (call: WrapperCall): Promise<Outcome> => {
   const view = await viewOf(call);
   const { top, problems } = await topToShow(view);
@@ -126,7 +126,7 @@ export const showTop = async (call: WrapperCall): Promise<Outcome> => {
     : valueOutcome(matchesAsData(matchTop(view, top)));
 };
 
-/** By environment, which SLS the top file uses and which it does not. */
+/** Shows, by environment, which SLS the top file uses and which it does not. */
 export const showStateUsage = async (call: WrapperCall): Promise<Outcome> => {
   const view = await viewOf(call);
   const { top, problems } = await topToShow(view);

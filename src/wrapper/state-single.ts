@@ -9,7 +9,7 @@ import { type Outcome, valueOutcome } from './outcome.ts';
 import { asLow, noDict, runLowChunks, withView } from './run-low.ts';
 import { required } from './state-call.ts';
 
-/** Arguments of the call that are not the state's. */
+/** Arguments of the call that are not passed to the state. */
 const callOnly = [
   'fun',
   'name',
@@ -22,7 +22,7 @@ const callOnly = [
   'force',
 ];
 
-/** `state.single`: one state function with these arguments. */
+/** `state.single`: runs one state function with these arguments. */
 export const single = async (call: WrapperCall): Promise<Outcome> => {
   const [state, fun] = stateOf(String(required(call, 'fun', 'state.single')), call.ctx);
   if (fun === undefined) return valueOutcome('Invalid function passed', 1);
@@ -39,8 +39,8 @@ export const single = async (call: WrapperCall): Promise<Outcome> => {
 };
 
 /**
- * The module and the function of `state.single`. As in Salt whatever follows a second dot is
- * ignored, unless there is a state module with a dot in its name.
+ * Splits the argument of `state.single` into module and function. As in Salt, everything after a
+ * second dot is ignored, unless there is a state module with a dot in its name.
  */
 const stateOf = (named: string, { modules }: WrapperContext): [string, string | undefined] => {
   const [nested, fun] = splitFunctionName(named);
@@ -54,7 +54,7 @@ const stateOf = (named: string, { modules }: WrapperContext): [string, string | 
   return isNested ? [nested, fun] : [first, second];
 };
 
-/** `state.low`: one low chunk by itself, whatever it requires; gives the bare result. */
+/** `state.low`: runs one low chunk by itself, without its requisites; returns the plain result. */
 export const low = async (call: WrapperCall): Promise<Outcome> => {
   const data = required(call, 'data', 'state.low');
   if (!isDict(data)) throw noDict('state.low', 'a low chunk');
@@ -70,11 +70,11 @@ export const low = async (call: WrapperCall): Promise<Outcome> => {
   });
 };
 
-/** There is no other state that it could need. */
+/** Removes requisites, since there are no other states. */
 const withoutRequisites = (data: Dict): Dict =>
   new Map([...data].filter(([key]) => !requisiteWords.has(key)));
 
-/** A chunk that was not fit to run has a result without a start: its comment lists why. */
+/** A chunk that could not run has a result without a start: its comment lists the reasons. */
 const refused = ({ states }: RunOutcome): Outcome | undefined => {
   const [only] = Object.values(states);
   if (only?.result !== false || only.start_time !== undefined) return undefined;

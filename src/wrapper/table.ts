@@ -42,7 +42,7 @@ const modules: Readonly<Record<string, WrapperModule>> = {
   vault,
 };
 
-/** The function of the control node with this name, if there is one. */
+/** Returns the function of the control node with this name, if any. */
 export const findWrapper = (name: string): WrapperFunction | undefined => {
   const dot = name.indexOf('.');
   const [file, fun] = [name.slice(0, dot), name.slice(dot + 1)];
@@ -51,26 +51,26 @@ export const findWrapper = (name: string): WrapperFunction | undefined => {
   return module && Object.hasOwn(module.functions, fun) ? module.functions[fun] : undefined;
 };
 
-/** Documentation of the functions that live on the control node. */
+/** Returns the documentation of the functions of the control node. */
 export const wrapperModules = (): ModuleMeta[] =>
   Object.entries(modules).map(([name, module]) => wrapperMeta(name, module));
 
-/** What there is differs from host to host. */
+/** The results of these functions differ from host to host. */
 const asksHost = /^sys\.list_(?:state_)?(?:functions|modules)$/;
 
-/** Is this answered from the sources alone, without asking any host? */
+/** Whether a function needs only the sources, not a host. */
 export const needsNoHost = (name: string): boolean =>
   !asksHost.test(name) &&
   (name.startsWith('sys.') || name.startsWith('saltutil.sync_')) &&
   findWrapper(name) !== undefined;
 
-/** Does a host forward calls of this function? */
+/** Whether a host forwards calls of this function. */
 export const isControlFunction = (name: string): boolean =>
   hostFunction(name) !== undefined && findWrapper(name) !== undefined;
 
 /**
- * Functions that do nothing but read grains, pillar, options and their arguments, and run no
- * code of the user's: asked twice they give the same.
+ * Functions that only read grains, pillar, options and their arguments, and run no code of the
+ * user: repeated calls return the same.
  */
 const looking: Readonly<Record<string, readonly string[]>> = {
   config: ['backup_mode', 'dot_vals', 'get', 'items', 'manage_mode', 'merge', 'option'],
@@ -81,13 +81,13 @@ const looking: Readonly<Record<string, readonly string[]>> = {
   slsutil: ['banner', 'boolstr', 'merge', 'merge_all', 'update'],
 };
 
-/** Does this function of the control node only look at one host's data? */
+/** Whether a function of the control node only reads one host's data. */
 export const onlyLooks = (name: string): boolean => {
   const [module, fun = ''] = splitFunctionName(name);
   return Object.hasOwn(looking, module) && looking[module]?.includes(fun) === true;
 };
 
-/** What a host forwards to control: functions that cannot run there, with their signatures. */
+/** Returns the functions that a host forwards to the control node, with their signatures. */
 export const controlFunctions = (): { name: string; signature: FunctionSignature }[] =>
   wrapperModules().flatMap(({ file, functions }) =>
     functions

@@ -6,7 +6,7 @@ import { type Data, type Dict, isDict, toDict } from '../../data/values/value.ts
 import type { WrapperContext } from '../context.ts';
 import { isTrueArgument, refused, type WrapperModule } from '../define.ts';
 
-/** What Salt knows when nothing says otherwise. (salt.modules.config.DEFAULTS) */
+/** Salt's defaults. (salt.modules.config.DEFAULTS) */
 const builtIn: Dict = toDict({
   'mongo.db': 'salt',
   'mongo.password': '',
@@ -33,7 +33,7 @@ const builtIn: Dict = toDict({
   'docker.exec_driver': 'docker-exec',
 });
 
-/** Where a value may stand, the strongest first. */
+/** Returns the sources of a value, in order of precedence. */
 const sources = async (ctx: WrapperContext, omit: (name: string) => boolean): Promise<Dict[]> => [
   ...(omit('omit_opts') ? [] : [ctx.opts, new Map([['grains', ctx.grains]])]),
   ...(omit('omit_grains') ? [] : [ctx.grains]),
@@ -42,7 +42,7 @@ const sources = async (ctx: WrapperContext, omit: (name: string) => boolean): Pr
   builtIn,
 ];
 
-/** The path in all sources laid over each other, from the weakest up. */
+/** Looks up a path in all sources, merged from the lowest precedence up. */
 const lookUpMerged = (
   all: readonly Dict[],
   key: string,
@@ -61,10 +61,10 @@ const lookUpMerged = (
   return traverse(merged, key, delimiter);
 };
 
-/** Names of flags, in the order in which Salt takes them. */
+/** Parameters that are flags, in Salt's order. */
 const flags = (...names: string[]) => names.map(name => [name, false] as const);
 
-/** `config.*`: options, grains and pillar through one door, in Salt's order. */
+/** `config.*`: options, grains and pillar in one lookup, in Salt's order. */
 export const config: WrapperModule = {
   doc: 'Values from the configuration: minion options, then grains, then pillar, then tsalt.yaml.',
   functions: {

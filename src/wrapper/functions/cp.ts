@@ -1,13 +1,16 @@
 import type { WrapperCall, WrapperModule } from '../define.ts';
 
 const env = ['saltenv', 'base'] as const;
-/** `base` where none is named, also by '' and null as formulas pass on what is not set. */
+/**
+ * Returns the saltenv, or `base` if it is missing, '' or null, which formulas pass for unset
+ * values.
+ */
 const envOf = ({ text }: WrapperCall): string => text('saltenv') || 'base';
 const list = [env, ['prefix', '']] as const;
 const starting = (names: readonly string[], prefix: string): string[] =>
   names.filter(name => name.startsWith(prefix)).sort();
 
-/** The parts of `cp.*` that only look at the file roots. Copying runs on the host. */
+/** The functions of `cp.*` that only read the file roots. Copying runs on the host. */
 export const cp: WrapperModule = {
   doc: 'What is in the file roots.',
   functions: {

@@ -11,7 +11,7 @@ const needDict = (value: Data, what: string): Dict => {
   throw new TsaltError('arguments', `${what} must be a dictionary.`);
 };
 
-/** None stands for an empty dictionary, but nothing can be put into it in place. */
+/** Returns the target dictionary. None means an empty one, but cannot be changed in place. */
 const target = ({ get, flag }: WrapperCall): Dict => {
   const given = get('dest');
   if (flag('in_place')) return needDict(given, 'dest');

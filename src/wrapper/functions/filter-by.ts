@@ -6,12 +6,12 @@ import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/va
 import { TsaltError } from '../../protocol/error.ts';
 
 /**
- * Picks an entry of `lookup` by a value, as grains.filter_by does: the value (or one of a list
- * of values) is matched against the keys as a glob; no match takes `fallback`; `base` lies
- * below the pick. `merge` is laid over the pick itself: as in Salt the dictionary that was
- * picked from shows it afterwards. (salt.utils.data.filter_by)
+ * Selects an entry of `lookup` by a value, as grains.filter_by does: the value (or one of a list of
+ * values) is matched against the keys as globs; without a match, `fallback` is used; the entry
+ * `base` is merged below the selected one. `merge` is merged over the selected entry itself: as in
+ * Salt, `lookup` then contains the result. (salt.utils.data.filter_by)
  *
- * @throws TsaltError `arguments` where something to be merged is no dictionary.
+ * @throws TsaltError `arguments` if a value to be merged is not a dictionary.
  */
 export const filterBy = ({
   lookup,
@@ -38,7 +38,7 @@ export const filterBy = ({
   return updateDict(picked, cloneData(merge) as Dict, false);
 };
 
-/** The pick over the entry `base`, where there is one. */
+/** Merges the selected entry over the entry `base`, if any. */
 const over = (lookup: Dict, base: Data, picked: Data): Data => {
   const below = isEmpty(base) ? undefined : lookup.get(base as DataKey);
   if (below === undefined) return picked;
@@ -51,7 +51,7 @@ const over = (lookup: Dict, base: Data, picked: Data): Data => {
   );
 };
 
-/** As Python sees it: a formula hands over `''` where pillar has nothing to merge. */
+/** Python's emptiness: a formula passes `''` if pillar has nothing to merge. */
 const isEmpty = (value: Data): boolean =>
   value === null ||
   value === '' ||
@@ -71,6 +71,6 @@ const pick = (lookup: Dict, value: Data | typeof noValue, fallback: Data): Data 
   return lookup.get(fallback as DataKey) ?? null;
 };
 
-/** A value as Python's `str` writes it: keys of the dictionary are compared with that. */
+/** Converts a value as Python's `str` does, for the comparison with the dictionary's keys. */
 const textOf = (item: Data): string =>
   item === null ? 'None' : item === true ? 'True' : item === false ? 'False' : String(item);

@@ -14,7 +14,7 @@ const isSet = (value: Data | typeof noValue): boolean =>
         ? value.size > 0
         : Boolean(value);
 
-/** What `sanitize` shows in place of a host's names, as Salt does. */
+/** The replacements of a host's names with `sanitize`, as in Salt. */
 const namesHidden: Readonly<Record<string, string>> = {
   domain: 'DOMAINNAME',
   fqdn: 'MINION.DOMAINNAME',
@@ -36,8 +36,8 @@ const hiddenSerial = (serial: string): string => {
 };
 
 /**
- * What templates ask of grains most: answered from what the host said at hello, without a
- * round trip. Everything else of `grains.*` runs on the host.
+ * The functions of `grains.*` that templates use most: they read the grains of the hello, without a
+ * round trip. All others run on the host.
  */
 export const grains: WrapperModule = {
   doc: 'The grains of a host, as it told them when it answered.',

@@ -3,7 +3,7 @@ import { TsaltError } from '../../protocol/error.ts';
 import type { WrapperContext } from '../context.ts';
 import type { WrapperModule } from '../define.ts';
 
-/** A path as a text of Jinja. */
+/** Quotes a path as a Jinja string. */
 const quoted = (path: string): string => `"${path.replace(/["\\]/g, '\\$&')}"`;
 
 const loaded = (ctx: WrapperContext, statement: string, name: string): Promise<Data> =>
@@ -14,7 +14,7 @@ const loaded = (ctx: WrapperContext, statement: string, name: string): Promise<D
     extra: new Map(),
   });
 
-/** `jinja.*`: what a formula's map or a file of data gives for this host. */
+/** `jinja.*`: loads a formula's map or a data file for this host. */
 export const jinja: WrapperModule = {
   doc: "What templates would find: a value of a formula's map.jinja, files of YAML and JSON.",
   functions: {

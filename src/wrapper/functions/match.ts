@@ -23,7 +23,7 @@ const test = async (
     { delimiter: String(get('delimiter') || ':') },
   );
 
-/** What looks at the id alone takes another one right behind the target. */
+/** Matchers of the id alone: another id may follow the target directly. */
 const byId: ReadonlySet<string> = new Set(['glob', 'pcre', 'list', 'compound']);
 
 const matcher = (type: TargetType | 'pillar_exact', doc: string): WrapperFunction => ({
@@ -34,7 +34,7 @@ const matcher = (type: TargetType | 'pillar_exact', doc: string): WrapperFunctio
   work: call => test(call, type),
 });
 
-/** `match.*`: does this host match? */
+/** `match.*`: matches this host. */
 export const match: WrapperModule = {
   doc: 'Whether this host matches a target expression.',
   functions: {

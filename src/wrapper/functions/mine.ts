@@ -14,9 +14,9 @@ const refusedMine = (name: string): WrapperFunction =>
   );
 
 /**
- * Asks hosts for one function.
+ * Asks hosts to call one function.
  *
- * @throws TsaltError `mine-none` where no host can be asked
+ * @throws TsaltError `mine-none` if no host can be asked
  */
 export const askHosts = (
   ctx: WrapperContext,
@@ -30,14 +30,17 @@ export const askHosts = (
   return ctx.askHosts(question);
 };
 
-/** A target argument as a text, or as a list of ids. */
+/** Reads a target argument: a string, or a list of ids. */
 export const targetArgument = (value: Data): string | readonly string[] =>
   Array.isArray(value) ? value.map(String) : String(value ?? '');
 
-/** One function by name, or the setting of an alias. */
+/** One function by name, or the definition of an alias. */
 type Allowed = { readonly fun: string; readonly args: readonly Data[]; readonly kwargs: Dict };
 
-/** What the host's `mine_functions` allow: the pillar's over those of the host, over those of all. */
+/**
+ * Returns the host's `mine_functions`: the pillar's override the host's, which override those of
+ * all hosts.
+ */
 const allowedHere = async (ctx: WrapperContext): Promise<Dict> => {
   const all: Dict = new Map();
   const pillar = await ctx.pillar();
@@ -51,7 +54,7 @@ const allowedHere = async (ctx: WrapperContext): Promise<Dict> => {
   return all;
 };
 
-/** Arguments are a list, in which dictionaries hold named ones, or a dictionary. */
+/** Reads arguments: a list, in which dictionaries contain named ones, or a dictionary. */
 const readAllowed = (name: string, given: Data): Allowed => {
   const items = Array.isArray(given) ? given : given === null || given === '' ? [] : [given];
   const named: Dict = new Map(items.filter(isDict).flatMap(item => [...item]));
@@ -73,7 +76,7 @@ const value = async (call: WrapperCall): Promise<Data> => {
   return Array.isArray(given) ? ctx.call(fun, given, new Map()) : ctx.call(fun, args, kwargs);
 };
 
-/** `mine.*`: data of other hosts, which are asked for it during the run. */
+/** `mine.*`: data that other hosts return during the run. */
 export const mine: WrapperModule = {
   doc: 'Data of other hosts. They are asked during the run, for functions that their `mine_functions` list.',
   functions: {

@@ -3,7 +3,7 @@ import { type Data, isDict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { WrapperModule } from '../define.ts';
 
-/** `orch.*`: what steps of an orchestration pass on to later ones. */
+/** `orch.*`: results of earlier steps of an orchestration. */
 export const orch: WrapperModule = {
   doc: 'Values that steps of an orchestration pass on: in its own SLS, and in SLS and pillar of later steps.',
   functions: {
@@ -57,7 +57,7 @@ export const orch: WrapperModule = {
   },
 };
 
-/** Replaces, in test mode, a value that only a real run has. */
+/** Replaces, in test mode, a value that exists only in a real run. */
 const toCome = (id: string, host: string): string =>
   host === '' ? `(result of ${id})` : `(result of ${id} on ${host})`;
 

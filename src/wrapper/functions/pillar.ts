@@ -51,7 +51,7 @@ const keyword =
   (name: string): Data =>
     extra.get(name) ?? null;
 
-/** The values at the paths that a call names. */
+/** Returns the values at the paths in a call. */
 const selected = async (call: WrapperCall): Promise<Dict> => {
   const { ctx, rest, extra } = call;
   const all = await pillarOf(ctx, keyword(call));
@@ -64,7 +64,7 @@ const selected = async (call: WrapperCall): Promise<Dict> => {
   );
 };
 
-/** Shows the whole pillar or the values selected, after `view`. */
+/** Shows the whole pillar or the selected values, converted by `view`. */
 const shown =
   (view: (pillar: Dict) => Data) =>
   async (call: WrapperCall): Promise<Data | Outcome> => {
@@ -73,7 +73,7 @@ const shown =
     try {
       return view(await pillarOf(call.ctx, get, get('pillar')));
     } catch (error) {
-      // Shown with its faults under `_errors`, as Salt does: nothing runs on what is shown.
+      // As in Salt, the pillar is shown with its errors under `_errors`: nothing is run with it.
       const broken = brokenPillar(error);
       if (!broken) throw error;
       return { ...valueOutcome(view(broken.pillar)), problems: broken.problems };
@@ -88,7 +88,7 @@ const items: WrapperFunction = {
   work: shown(pillar => pillar),
 };
 
-/** `pillar.*`: the pillar is compiled on the control node and stays there. */
+/** `pillar.*`: pillar is compiled on the control node and stays there. */
 export const pillar: WrapperModule = {
   doc: 'The pillar of a host. It is compiled on the control node; a host sees only what it asks for.',
   functions: {
@@ -190,7 +190,7 @@ export const pillar: WrapperModule = {
 
 const saltenvOf = (value: Data): string => (typeof value === 'string' ? value : 'base');
 
-/** This run's pillar, or another where the call names an environment or values. */
+/** Returns this run's pillar, or another if the call names an environment or values. */
 const pillarOf = (
   ctx: WrapperContext,
   get: (name: string) => Data,
@@ -206,7 +206,7 @@ const pillarOf = (
   return ctx.compilePillar(pillarSettingsOf(call, ctx.masterOpts));
 };
 
-/** A default that is no dictionary or list, or of another kind than the value, merges nothing. */
+/** Merges the default with the value, if both are dictionaries or both are lists. */
 const merged = (found: Data | typeof noValue, fallback: Data, joinsLists: boolean): Data => {
   if (found === noValue)
     return isDict(fallback) || Array.isArray(fallback) ? cloneData(fallback) : fallback;

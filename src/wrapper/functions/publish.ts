@@ -42,7 +42,7 @@ const publishing = (doc: string, shape: (answer: Data) => Data): WrapperFunction
 
 const why = 'there is no master whose runners could be called';
 
-/** `publish.*`: functions on other hosts, as far as their `mine_functions` list them. */
+/** `publish.*`: calls functions on other hosts, if their `mine_functions` list them. */
 export const publish: WrapperModule = {
   doc: 'Functions on other hosts, as far as their `mine_functions` list them.',
   functions: {

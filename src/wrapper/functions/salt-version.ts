@@ -2,10 +2,10 @@ import type { Data } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { WrapperCall, WrapperFunction, WrapperModule } from '../define.ts';
 
-/** The release whose behaviour is that of tsalt-ssh. */
+/** The Salt release whose behaviour tsalt-ssh follows. */
 const current = 3006;
 
-/** Releases that were named by year and month. */
+/** Releases with year and month as their number. */
 const dated: Readonly<Record<string, string>> = {
   hydrogen: '2014.1',
   helium: '2014.7',
@@ -18,7 +18,7 @@ const dated: Readonly<Record<string, string>> = {
   fluorine: '2019.2',
 };
 
-/** The elements from neon on: 3000, 3001 … */
+/** Returns the elements from neon on: 3000, 3001 … */
 const numbered = (
   'neon sodium magnesium aluminium silicon phosphorus sulfur chlorine argon potassium calcium ' +
   'scandium titanium vanadium chromium manganese iron cobalt nickel copper zinc gallium germanium ' +
@@ -43,7 +43,7 @@ const compared = (doc: string, holds: (release: number) => boolean): WrapperFunc
   },
 });
 
-/** `salt_version.*`: what formulas ask before they use what a release brought. */
+/** `salt_version.*`: formulas check the release before they use its features. */
 export const saltVersion: WrapperModule = {
   doc: 'The release of Salt that tsalt-ssh behaves like, by its code name: 3006, Sulfur.',
   functions: {

@@ -19,13 +19,13 @@ const withoutRefresh = [
   ['extmod_blacklist', null],
 ] as const;
 
-/** With the flag of those after which Salt also forgets a cached pillar; none is cached here. */
+/** Adds the flag with which Salt also clears a cached pillar; here no pillar is cached. */
 const clearing = (fun: WrapperFunction): WrapperFunction => ({
   ...fun,
   params: [...fun.params, ['clean_pillar_cache', false]],
 });
 
-/** Modules of kinds that only a master or a minion's daemon runs. */
+/** Modules of kinds that run only on a master or in a minion's daemon. */
 const noneOf = (what: string): WrapperFunction => ({
   ...sync(what),
   doc: `There are no ${what} here: nothing runs between calls. An empty list, so that formulas go on.`,
@@ -58,7 +58,10 @@ const refusedHere = (name: string, why: string, hint: string): WrapperFunction =
 const noMaster = 'there is no master to ask';
 const noCache = 'no jobs are kept';
 
-/** `saltutil.sync_*`: no sync step is needed here; the answer is what the artifact contains. */
+/**
+ * `saltutil.sync_*`: no sync step is needed here, so the functions return what the artifact
+ * contains.
+ */
 export const saltutil: WrapperModule = {
   doc: 'What Salt needs to be told for modules to be current; here they are with every run.',
   functions: {

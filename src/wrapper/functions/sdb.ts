@@ -1,6 +1,6 @@
 import type { WrapperModule } from '../define.ts';
 
-/** `sdb.*`: values of the stores that tsalt.yaml names, on the control node. */
+/** `sdb.*`: values of the stores that tsalt.yaml configures, read on the control node. */
 export const sdb: WrapperModule = {
   doc: "Values, mostly secrets, of the stores that the configuration names: `sdb://PROFILE/KEY`. A profile is an option with `driver`: `env`, `file` (`dir`), `yaml` (`files`), `cmd` (`get`, `set`, `delete`: programs with `%s` for the key) or `vault`. Stores are opened on the control node; hosts cannot ask them.\n\nExample: `{{ salt['sdb.get']('sdb://myvault/secret/web/password') }}`",
   functions: {

@@ -47,7 +47,7 @@ const writeYaml = (value: Data, options: Dict): string => {
   }).replace(/\n(\.\.\.\n)?$/, '');
 };
 
-/** As after a round through JSON: keys are texts. */
+/** Converts keys to strings, as a conversion through JSON does. */
 const plainKeys = (value: Data): Data => {
   if (Array.isArray(value)) return value.map(plainKeys);
   return isDict(value)
@@ -94,7 +94,7 @@ const serializers: Readonly<Record<string, Serializer>> = {
   },
 };
 
-/** The text a serializer of Salt's writes; options are those of the library behind it. */
+/** Serializes a value as Salt does; options are those of the underlying Python library. */
 export const serialize = (format: string, value: Data, options: Dict): string => {
   const { write } = serializer(format);
   return attempt(format, () => write(value, options));
@@ -119,7 +119,7 @@ const attempt = <T>(format: string, work: () => T): T => {
   } catch (error) {
     if (error instanceof TsaltError || error instanceof RangeError || !(error instanceof Error))
       throw error;
-    // The first line says what is wrong; the library for TOML shows the text below it.
+    // The first line is the reason; the TOML library appends the source text.
     const [reason = ''] = error.message.split('\n');
     throw new TsaltError('arguments', `${format}: ${reason}.`);
   }

@@ -25,7 +25,9 @@ const mergeParams = [
   ['merge_lists', false],
 ] as const;
 
-/** Of a copy: what the template does to the result leaves the first value as it is. */
+/**
+ * Merges into a copy, so that the template's changes to the result do not affect the first value.
+ */
 const mergeTwo = (below: Data, above: Data, options: MergeOptions): Data => {
   const check = strategyOf(options) === 'aggregate' ? (value: Data) => value : asDict;
   return mergeByStrategy(cloneData(check(below)), check(above), options);
@@ -172,13 +174,13 @@ export const slsutil: WrapperModule = {
   },
 };
 
-/** Characters of a path, as Linux's PATH_MAX: each of its folders is looked at. */
+/** Limit of a path's length, as Linux's PATH_MAX: each of its folders is searched. */
 const longestPath = 4096;
 
 const isThere = async (ctx: WrapperContext, path: string, saltenv: string): Promise<boolean> =>
   (await ctx.files.exists(path, saltenv, 'file')) || (await ctx.files.exists(path, saltenv, 'dir'));
 
-/** As in Salt a missing file is rendered to nothing: many trees read optional files so. */
+/** As in Salt, a missing file renders to nothing: many trees rely on this for optional files. */
 const isFileOf = async (ctx: WrapperContext, path: string): Promise<boolean> =>
   path.startsWith('/')
     ? isTrueArgument(await ctx.call('file.file_exists', [path], new Map()))
@@ -187,7 +189,7 @@ const isFileOf = async (ctx: WrapperContext, path: string): Promise<boolean> =>
 const readOnHost = async (ctx: WrapperContext, path: string): Promise<string> =>
   String(await ctx.call('file.read', [path], new Map()));
 
-/** As Python sees it: any text that is not empty is true. */
+/** Python's falsiness: any non-empty string is true. */
 const isFalsy = (value: Data): boolean =>
   typeof value === 'string' ? value === '' : !isTrueArgument(value);
 
@@ -226,7 +228,10 @@ const banner = (
   return rows.join('\n') + (newline ? '\n' : '');
 };
 
-/** As Python centres: the odd blank stands left where the width is odd, else right. */
+/**
+ * Centres as Python does: an odd space goes to the left if the width is odd, otherwise to the
+ * right.
+ */
 const center = (line: string, width: number): string => {
   const free = Math.max(0, width - line.length);
   const before = Math.floor(free / 2) + (free & width & 1);

@@ -24,7 +24,7 @@ import {
 } from '../state-show.ts';
 import { low, single } from '../state-single.ts';
 
-/** An argument that may be left out. */
+/** A parameter that may be omitted. */
 const optional = (name: string): WrapperParam => [name, null];
 
 const define = (
@@ -46,7 +46,7 @@ const orchestrateParams = [
 const flags = [optional('test'), optional('queue')];
 const mods: WrapperParam = 'mods';
 
-/** Functions of Salt's that need a master or a minion's daemon, and what is done instead. */
+/** Salt's functions that need a master or a minion's daemon, and the alternatives. */
 const elsewhere: Readonly<Record<string, string>> = {
   get_pauses: 'a run cannot be paused',
   pause: 'a run cannot be paused',

@@ -15,7 +15,7 @@ import { getOwn, type Plain } from '../../protocol/plain.ts';
 import { renderersIn } from '../../render/renderers.ts';
 import type { WrapperFunction, WrapperModule } from '../define.ts';
 
-/** What the built-in renderers do, for `sys.renderer_doc`. */
+/** Descriptions of the built-in renderers, for `sys.renderer_doc`. */
 const rendererDocs: Readonly<Record<string, string>> = {
   age: 'Opens age-encrypted values (ASCII armor) with the identities of the control node.',
   gpg: 'Opens PGP-encrypted values (ASCII armor) with the key ring of the control node.',
@@ -33,7 +33,7 @@ const rendererDocs: Readonly<Record<string, string>> = {
   yamlex: 'Reads YAML with the tags !aggregate and !reset and ordered mappings.',
 };
 
-/** `sys.doc file.managed`: documentation of the names that states have and functions do not. */
+/** `sys.doc file.managed`: documentation of states whose name no function has. */
 const statesOnly = (
   modules: readonly ModuleMeta[],
   wanted: readonly string[],
@@ -50,11 +50,15 @@ const statesOnly = (
 type Modules = () => readonly ModuleMeta[];
 
 /**
- * `sys.*`: documentation and signatures, read from the sources. Only what there is is asked of the host.
+ * `sys.*`: documentation and signatures, read from the sources. Only the lists of available
+ * functions come from the host.
  * @param own the functions of the control node itself
  */
 export const sysModule = (own: Modules): WrapperModule => {
-  /** With a kind, what the host has of it; the functions of the control node are on every host. */
+  /**
+   * Lists names; with a kind, those on the host. The functions of the control node are on every
+   * host.
+   */
   const listing = (
     doc: string,
     work: (modules: readonly ModuleMeta[], wanted: string[]) => Plain,
@@ -137,7 +141,7 @@ export const sysModule = (own: Modules): WrapperModule => {
   };
 };
 
-/** The modules with those of their functions that the host has; a module without any is left out. */
+/** Returns the modules with the functions that the host has; modules without any are left out. */
 const onlyNamed = (
   modules: readonly ModuleMeta[],
   kind: 'exec' | 'state',
@@ -150,7 +154,7 @@ const onlyNamed = (
     return functions.length > 0 || module.dynamic ? [{ ...module, functions }] : [];
   });
 
-/** Modules of kinds that there are none of: nothing runs on a master, results are not sent on. */
+/** Modules of kinds that do not exist here, such as those that run on a master. */
 const none = (what: string, answer: Data): WrapperFunction => ({
   doc: `There are no ${what} here.`,
   params: [],

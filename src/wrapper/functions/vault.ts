@@ -4,7 +4,7 @@ import type { Vault } from '../../sdb/vault.ts';
 import type { WrapperContext } from '../context.ts';
 import type { WrapperModule } from '../define.ts';
 
-/** Stands for a default that was not given: null is one that may be. */
+/** Marks a missing default, since null is a valid one. */
 const none = '\u0000';
 
 const use = async <T>(
@@ -23,7 +23,7 @@ const use = async <T>(
   }
 };
 
-/** What was found, or the default where there is one. */
+/** Returns what was found, or the default if it is set. */
 const orDefault = async (fallback: Data, work: () => Promise<Data>): Promise<Data> => {
   if (fallback === none) return work();
   return work().catch(() => fallback);
@@ -33,7 +33,7 @@ const missing = (): never => {
   throw new Error('there is no such secret');
 };
 
-/** `vault.*`: HashiCorp Vault's key-value secrets, asked from the control node. */
+/** `vault.*`: HashiCorp Vault's key-value secrets, read from the control node. */
 export const vault: WrapperModule = {
   doc: "Secrets of HashiCorp Vault (KV version 1 and 2), asked from the control node by the option `vault` of tsalt.yaml: `url`, `namespace`, `verify`, `auth` with `method` `token`, `approle` or `wrapped_token`. VAULT_ADDR, VAULT_TOKEN, VAULT_NAMESPACE and VAULT_CACERT stand in for what is left out.\n\nExample: `{{ salt['vault.read_secret']('secret/web', 'password') }}`",
   functions: {

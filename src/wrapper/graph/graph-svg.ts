@@ -3,7 +3,7 @@ import { TsaltError } from '../../protocol/error.ts';
 import type { RequisiteGraph } from '../../protocol/event.ts';
 import { graphLabel } from './graph-text.ts';
 
-/** Placing larger graphs takes minutes. */
+/** The layout of larger graphs takes minutes. */
 const mostNodes = 1000;
 const mostEdges = 3000;
 
@@ -64,7 +64,7 @@ const box = (tag: string, { x, y }: Point, width: number): string => {
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 
-// XML has no lone surrogates and no U+FFFE, U+FFFF.
+// Characters that XML does not allow: lone surrogates, U+FFFE, U+FFFF.
 const noXml =
   /[\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 

@@ -3,13 +3,13 @@ import { unsafeCharacters } from '../../protocol/unsafe-characters.ts';
 
 const unsafe = new RegExp(`[\\n\\t\\u2028\\u2029${unsafeCharacters}]`, 'g');
 
-/** The text of a state in a graph: its ID and function on one line. */
+/** Formats a state in a graph: its ID and function on one line. */
 export const graphLabel = (tag: string): string => {
   const [module = '', id = '', , fun = ''] = tag.split('_|-');
   return `${id} (${module}.${fun})`.replace(unsafe, '?').slice(0, 200);
 };
 
-/** Arrows lead from what is required to what requires it: in the order of the run. */
+/** Arrows lead from the required state to the requiring one, in the order of the run. */
 export const dotGraph = ({ tags, edges }: RequisiteGraph): string => {
   const quoted = (text: string): string =>
     `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;

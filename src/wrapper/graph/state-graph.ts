@@ -11,14 +11,14 @@ import { highTree } from '../state-show.ts';
 
 type Writer = (graph: RequisiteGraph) => string;
 
-/** Only SVG needs the library that places the states. */
+/** Loaded separately, since only SVG needs the layout library. */
 const writers: Readonly<Record<string, () => Promise<Writer>>> = {
   dot: async () => (await import('./graph-text.ts')).dotGraph,
   mermaid: async () => (await import('./graph-text.ts')).mermaidGraph,
   svg: async () => (await import('./graph-svg.ts')).svgGraph,
 };
 
-/** The requisites between the states of SLS. */
+/** Returns the requisites between the states of SLS. */
 export const graphOfSls = async (call: WrapperCall): Promise<Outcome> => {
   const writer = await writerOf(call, 'state.graph');
   const mods = required(call, 'mods', 'state.graph');
@@ -26,7 +26,7 @@ export const graphOfSls = async (call: WrapperCall): Promise<Outcome> => {
   return outcomeOfGraph(compile(tree, compileOptions(call.ctx)), writer);
 };
 
-/** The requisites between the states of the highstate. */
+/** Returns the requisites between the states of the highstate. */
 export const graphOfHighstate = async (call: WrapperCall): Promise<Outcome> => {
   const writer = await writerOf(call, 'state.graph_highstate');
   const { tree, faults } = await highTree(await viewOf(call));
