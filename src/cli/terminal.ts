@@ -10,7 +10,7 @@ export type Terminal = { readonly stdin: NodeJS.ReadStream; readonly stderr: Nod
  * Asks for secrets at the terminal, one question at a time, without an echo.
  *
  * @param pause clears progress from the screen; returns a function that restores it
- * @throws TsaltError `no-terminal` at once if there is no terminal, `interrupted` on Ctrl-C
+ * @throws TsaltError `no-terminal` at once without a terminal, `interrupted` on Ctrl-C
  */
 export const createAsk = (
   { stdin, stderr }: Terminal,
@@ -35,7 +35,7 @@ export const createAsk = (
 /**
  * Asks yes-or-no questions at the terminal.
  *
- * @returns undefined if there is no terminal
+ * @returns undefined without a terminal
  */
 export const createConfirm = (
   { stdin, stderr }: Terminal,

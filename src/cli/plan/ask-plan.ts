@@ -14,7 +14,7 @@ import { planRun } from './plan-run.ts';
  * `--ask`: shows the predicted changes, asks, and makes exactly these changes over the same
  * connections.
  *
- * @throws TsaltError `no-terminal` if there is no terminal to ask at
+ * @throws TsaltError `no-terminal` without a terminal to ask at
  */
 export const askAndApply = async (opened: Opened): Promise<number> => {
   const { given } = opened;

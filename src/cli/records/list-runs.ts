@@ -23,7 +23,7 @@ export const listRuns = async (
 /**
  * `tsalt-ssh runs show [JID]`: lists the hosts of a run by outcome; without JID, of the last run.
  *
- * @throws TsaltError `usage-words` if there is no such run
+ * @throws TsaltError `usage-words` for an unknown job id
  */
 export const showRun = async (
   [jid]: readonly string[],
