@@ -14,7 +14,7 @@ const marked = 'AGE ENCRYPTED FILE';
 export const renderAge = (data: Data, { request }: Stage): Promise<Data> =>
   decryptAge(data, request.context.opts, request.file, request.context.said);
 
-/** The same for data of any origin; `file` is named where something cannot be decrypted. */
+/** Decrypts data of any origin; `file` is named if something cannot be decrypted. */
 export const decryptAge = async (
   data: Data,
   opts: Dict,

@@ -1,17 +1,19 @@
-/** Milliseconds that rendering may hold up everything else: signals, time limits, other hosts. */
+/**
+ * Milliseconds for which rendering may block everything else: signals, time limits, other hosts.
+ */
 const longest = 100;
 
-/** Lets long rendering yield now and then, so that Ctrl-C and time limits work. */
+/** Lets long rendering yield regularly, so that Ctrl-C and time limits work. */
 export class Breath {
   readonly #longest: number;
   #since = performance.now();
 
-  /** @param milliseconds that work may hold up everything else */
+  /** @param milliseconds for which work may block everything else */
   constructor(milliseconds: number = longest) {
     this.#longest = milliseconds;
   }
 
-  /** @param now `performance.now()`, where it is known */
+  /** @param now `performance.now()`, if it is known */
   isDue(now: number = performance.now()): boolean {
     return now - this.#since > this.#longest;
   }

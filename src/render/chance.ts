@@ -1,8 +1,8 @@
 import * as crypto from 'node:crypto';
 
 /**
- * The only door of templates to randomness and the clock. It counts who goes through: what was
- * rendered meanwhile may come out otherwise for the next host, and is not shared (`share/`).
+ * The only access of templates to randomness and the clock. It counts its uses: a text that was
+ * rendered meanwhile may differ for the next host, so it is not shared (`share/`).
  */
 export const randomInt: typeof crypto.randomInt = ((...args: [number, number]) => {
   noteChance();
@@ -14,7 +14,7 @@ export const randomBytes = (size: number): Buffer => {
   return crypto.randomBytes(size);
 };
 
-/** The time it is. */
+/** Returns the current time. */
 export const now = (): Date => {
   noteChance();
   return new Date();
@@ -22,10 +22,10 @@ export const now = (): Date => {
 
 let uses = 0;
 
-/** Says that somebody else's code asks for randomness or the time. */
+/** Counts a use of randomness or the clock by other code. */
 export const noteChance = (): void => {
   uses += 1;
 };
 
-/** How often anybody came here. */
+/** Returns the number of uses so far. */
 export const chanceUses = (): number => uses;

@@ -9,11 +9,11 @@ import type { Renderer, RendererTable, Stage } from './types.ts';
 const source = /^_renderers\/([A-Za-z_]\w*)\.(?:ts|mts|js|mjs)$/;
 
 /**
- * The user's renderers: `_renderers/NAME.ts` in the file roots, by name. Each exports
- * `render(data, context)`: it gets what the stage before gave and the variables of templates
- * (and `argline`, `tmplpath`, `env`), and gives text or data, at once or as a promise. An optional
- * export `kind` says what it is (`text`, `data`, `filter`), so that pipes can be checked.
- * A file is loaded when a pipe first runs it.
+ * The user's renderers: `_renderers/NAME.ts` in the file roots, by name. Each exports `render(data,
+ * context)`, which receives the result of the stage before and the variables of templates (also
+ * `argline`, `tmplpath`, `env`), and returns text or data or a promise. An optional export `kind`
+ * declares its kind (`text`, `data`, `filter`), so that pipes can be checked. A file is loaded when
+ * a pipe first runs it.
  */
 export const customRenderers = (files: FileRoots, saltenv = 'base'): RendererTable => {
   const known = tables.get(files) ?? new Map<string, RendererTable>();

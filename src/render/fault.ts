@@ -8,7 +8,7 @@ export type RenderPosition = {
   readonly column?: number | undefined;
 };
 
-/** A rendering error with its place and the lines around it. */
+/** Makes a rendering error with its position and the lines around it. */
 export const renderFault = (
   code: string,
   message: string,

@@ -8,13 +8,13 @@ const marked = 'PGP MESSAGE';
 
 /**
  * Decrypts every PGP message in text or data with the `gpg` of the control node; its keys
- * are those of `gpg_keydir` (option) or of the user. A message that cannot be decrypted is
- * an error (`gpg_decrypt_must_succeed: false` leaves it as it is).
+ * are those of `gpg_keydir` (option) or of the user. A message that cannot be decrypted is an error
+ * (`gpg_decrypt_must_succeed: false` leaves it unchanged).
  */
 export const renderGpg = (data: Data, { request }: Stage): Promise<Data> =>
   decryptGpg(data, request.context.opts, request.file, request.context.said);
 
-/** The same for data of any origin; `file` is named where a message cannot be decrypted. */
+/** Decrypts data of any origin; `file` is named if a message cannot be decrypted. */
 export const decryptGpg = (
   data: Data,
   opts: Dict,
@@ -39,7 +39,7 @@ export const decryptGpg = (
 
 const mostKept = 10_000;
 
-/** One gpg for a message, however many hosts share it, as long as this process lives. */
+/** Runs gpg once per message in this process, however many hosts share the message. */
 const decryptOnce = (message: string, home: string | undefined): Promise<string> => {
   const key = `${home ?? ''}\0${message}`;
   const known = decrypted.get(key);

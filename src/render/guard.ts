@@ -1,8 +1,8 @@
 /**
- * Text that a template engine prints must stay text for the engines behind it: in
- * `jinja|mako|yaml` a grain that holds `${…}` is no Mako expression. While further engines
- * follow, printed values carry stand-ins for the characters that mean something to them;
- * the pipe puts the characters back after the last engine.
+ * Values that a template engine prints must stay plain text for the engines after it: in
+ * `jinja|mako|yaml` a grain that contains `${…}` must not become a Mako expression. If further
+ * engines follow, special characters in printed values are replaced by stand-ins; the pipe restores
+ * the characters after the last engine.
  */
 const special = '$%{}#<\\=';
 const base = 0xf8a0;

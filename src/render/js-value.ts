@@ -8,9 +8,9 @@ import {
 } from '../data/values/value.ts';
 
 /**
- * Data as JavaScript code likes it: objects without a prototype, numbers for floats. A dict's
- * `get(key, default)`, `items()`, `keys()` and `values()` are there as in Python, unless the
- * dict has keys of these names.
+ * Converts data for JavaScript code: objects without a prototype, numbers for floats. Dicts have
+ * Python's `get(key, default)`, `items()`, `keys()` and `values()`, unless they have keys of these
+ * names.
  */
 export const toJs = (data: Data): unknown => {
   if (data instanceof Float) return data.value;
@@ -34,7 +34,7 @@ const methods = (object: Record<string, unknown>): Record<string, unknown> => ({
 /**
  * Converts a JavaScript value to Data: objects and Maps are dicts, `undefined` is null.
  *
- * @throws TypeError for values that are not data: functions, symbols, things that contain themselves.
+ * @throws TypeError for values that are not data: functions, symbols, cyclic values.
  */
 export const fromJs = (value: unknown, above: readonly object[] = []): Data => {
   if (value === undefined || value === null) return null;
@@ -45,7 +45,7 @@ export const fromJs = (value: unknown, above: readonly object[] = []): Data => {
     case 'bigint':
       return Number.isSafeInteger(Number(value)) ? Number(value) : value;
     case 'number':
-      // An integer of Python has no -0.
+      // Python's integers have no -0.
       if (Object.is(value, -0)) return new Float(value);
       return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
         ? value

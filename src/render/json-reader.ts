@@ -11,8 +11,8 @@ const words = new Map<string, Data>([
 ]);
 
 /**
- * Reads JSON into Data. `JSON.parse` cannot: it loses `1.0`, large ints, and the order of
- * keys that look like numbers. Errors are SyntaxErrors whose cause is the offset.
+ * Reads JSON into Data. `JSON.parse` loses `1.0`, large ints, and the order of keys that look like
+ * numbers. Errors are SyntaxErrors with the offset as their cause.
  */
 export class JsonReader {
   readonly #text: string;

@@ -5,15 +5,15 @@ import { JsonReader } from './json-reader.ts';
 import { parseBody } from './taint/parse-body.ts';
 import type { Stage } from './types.ts';
 
-/** JSON; the shebang line is not part of it. An empty text is an empty dict. */
+/** Renders JSON, without the shebang line. An empty text is an empty dict. */
 export const renderJson = (text: string, stage: Stage): Data =>
   parseBody(text, stage, body =>
     body.trim() === '' ? new Map() : parsePythonJson(body, stage.request.file),
   );
 
 /**
- * Parses JSON as Python's `json.loads` does: ints of any size, `1.0` stays a float,
- * `NaN` and `Infinity` are known, of two equal keys the last wins.
+ * Parses JSON as Python's `json.loads` does: ints of any size, `1.0` stays a float, `NaN` and
+ * `Infinity` are allowed, and of equal keys the last one wins.
  *
  * @throws TsaltError `json-syntax`
  */

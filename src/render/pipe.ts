@@ -10,7 +10,7 @@ export type PipeStage = {
 
 const defaultPipe = 'liquid|yaml';
 
-/** Salt's names from before there were pipes, spelling mistakes of Salt's included. */
+/** Salt's names from before pipes existed, including Salt's spelling mistakes. */
 const oldNames: ReadonlyMap<string, string> = new Map(
   ['yaml', 'json', 'yamlex'].flatMap(format =>
     ['jinja', 'mako', 'wempy', 'liquid'].map(
@@ -21,7 +21,9 @@ const oldNames: ReadonlyMap<string, string> = new Map(
 
 const shebang = /^#!(?!\/)([^\r\n]*)/;
 
-/** The pipe a text asks for on its first line, `#!jinja|yaml`; a path (`#!/bin/sh`) is none. */
+/**
+ * Returns the pipe on the first line of a text, `#!jinja|yaml`; undefined for a path (`#!/bin/sh`).
+ */
 export const shebangOf = (text: string): string | undefined => {
   const found = shebang.exec(text)?.[1]?.trim();
   return found === undefined || found === '' ? undefined : found;
@@ -31,10 +33,11 @@ export const shebangOf = (text: string): string | undefined => {
 export type FindRenderer = (name: string) => Renderer | undefined;
 
 /**
- * The stages of a request's pipe, checked as a whole: every renderer is known and allowed,
- * each takes what the one before it gives. Nothing has been rendered when this throws.
+ * Returns the stages of a request's pipe, after checking them as a whole: every renderer is known
+ * and allowed, and each one accepts the result of the one before. If this throws, nothing has been
+ * rendered.
  *
- * @param wanted what the end of the pipe has to give.
+ * @param wanted the kind of result that the pipe must have.
  * @throws TsaltError `pipe-…`
  */
 export const pipeOf = (
@@ -125,7 +128,7 @@ export const requireAllowed = (
 };
 
 /**
- * Refuses a renderer that evaluates code where the text is not a whole file of the user's.
+ * Refuses a renderer that evaluates code unless the text is a whole file of the user.
  *
  * @throws TsaltError `pipe-origin`
  */
@@ -150,6 +153,6 @@ const orderHint = (before: readonly string[], name: string, kind: Renderer['kind
     ? `Put '${name}' first: '${[name, ...before].join('|')}'.`
     : `A pipe has one format: leave out '${name}' or '${before.at(-1)}'.`;
 
-/** The text with an empty line where the shebang stood: line numbers stay. */
+/** Returns the text with an empty line for the shebang, so that line numbers stay the same. */
 export const withoutShebang = (text: string): string =>
   shebangOf(text) === undefined ? text : text.replace(/^[^\r\n]*/, '');

@@ -28,7 +28,7 @@ import { templateVariables } from './variables.ts';
 export const render = (request: RenderRequest): Promise<Data> => renderTo('data', request);
 
 /**
- * As `render`, for a value that may also be a text: the pipe may end with a template engine.
+ * As `render`, for a value that may also be a string: the pipe may end with a template engine.
  *
  * @throws TsaltError as `render`
  */
@@ -44,8 +44,8 @@ const renderTo = async (wanted: 'data' | 'any', request: RenderRequest): Promise
 };
 
 /**
- * The template part alone, for `template:` of file states: `pipe` names one template engine
- * or several. Stages that make data are refused. Line ends of a Windows file stay.
+ * Renders only the template part, for `template:` of file states: `pipe` names one or more template
+ * engines. Stages that return data are refused. Line ends of a Windows file are kept.
  *
  * @throws TsaltError as `render`
  */
@@ -66,7 +66,7 @@ export const renderText = async (request: RenderRequest): Promise<string> => {
 };
 
 /**
- * Checks whether there is such an engine and the configuration allows it, whatever the text.
+ * Checks whether the engine exists and the configuration allows it, for any text.
  *
  * @throws TsaltError `pipe-…`
  */
@@ -80,7 +80,7 @@ const textStages = (request: RenderRequest) => {
   return { stages: pipeOf(request, lookup, () => renderersIn(renderers), 'text'), lookup };
 };
 
-/** The user's renderers: those of the request, else the `_renderers` of the files. */
+/** Returns the user's renderers: those of the request, or else the `_renderers` of the files. */
 const renderersOf = ({ renderers, context, saltenv }: RenderRequest): RendererTable =>
   renderers ?? customRenderers(context.files, saltenv);
 
@@ -122,7 +122,7 @@ const run = async (
       name,
       argument,
       request,
-      // Made for who asks: texts that are shared, and most formats, need none.
+      // Made on access: shared texts, and most formats, do not need them.
       get variables() {
         variables ??= templateVariables(request);
         return variables;
@@ -156,7 +156,7 @@ const run = async (
           input: given,
           result: value,
           before: origins,
-          // Marks around tainted parts move the offsets of what the engine made.
+          // Fence marks move the offsets in the engine's output.
           map: isFenced ? undefined : map,
         });
     } catch (error) {
@@ -169,19 +169,19 @@ const run = async (
   return value;
 };
 
-/** Renderers that read nothing of a host, or report it (`share/share.ts`). */
+/** Renderers that read no data of a host, or record their reads (`share/share.ts`). */
 const traced: ReadonlySet<string> = new Set(
   'jinja liquid yaml yamlex json json5 toml text'.split(' '),
 );
 
-/** The result of a stage, with its tainted parts if it is text. */
+/** Returns the result of a stage, with its tainted parts if it is text. */
 const taintOfResult = (
   { context: { taint } }: RenderRequest,
   { input, result, before, printed, isFenced }: StageResult,
 ): { readonly value: Data; readonly tainted: Ranges | undefined } => {
   if (!taint || typeof result !== 'string') return { value: result, tainted: undefined };
   if (result === input && !isFenced) return { value: result, tainted: before };
-  // An engine that does not say what it printed may have printed whatever the host sent.
+  // The output of an engine that does not report taint is searched for host-supplied strings.
   const own = printed === 'unknown' ? taint.partsOf(result) : printed;
   if (!isFenced || !before) return { value: result, tainted: own };
   const { text, ranges } = unfence(result, before, own);
@@ -197,8 +197,8 @@ type StageResult = {
 };
 
 /**
- * Says which stage of a pipe failed, and whose lines the error counts where they are not
- * those of the file.
+ * Adds to an error which stage of a pipe failed and, if its lines are not those of the file, which
+ * text they refer to.
  */
 const named = (
   error: unknown,
@@ -216,7 +216,7 @@ const named = (
     );
   const traced = retraced(error, request.file, origins);
   const { code, message, kind, at, hint, saltText } = traced;
-  // A refusal of host data is reported at the position where the template prints it.
+  // A refusal of host-supplied data is reported at the position where the template prints it.
   const isRefusal = code === 'render-tainted' && at?.file === request.file;
   const excerpt =
     traced.excerpt ??
@@ -236,7 +236,7 @@ const named = (
   });
 };
 
-/** Salt users write Jinja, but Liquid renders files without a shebang by default. */
+/** Salt users expect Jinja, but files without a shebang are Liquid by default. */
 const jinjaHint = ({ text }: RenderRequest, stages: readonly PipeStage[]): string | undefined => {
   if (stages.every(stage => stage.name !== 'liquid') || !looksLikeJinja(text)) return undefined;
   return stages.every(({ kind }) => kind === 'text')

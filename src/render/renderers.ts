@@ -4,7 +4,7 @@ import type { Renderer, RendererTable, Stage } from './types.ts';
 
 type FromText = (text: string, stage: Stage) => Data | Promise<Data>;
 
-/** A renderer whose code is loaded when a pipe first runs it. The pipe gives it text only. */
+/** Makes a renderer whose code is loaded when a pipe first runs it. It accepts text only. */
 const lazy = (kind: 'text' | 'data', load: () => Promise<FromText>): Renderer => {
   const loaded = once(load);
   return { kind, render: async (input, stage) => (await loaded())(input as string, stage) };
@@ -15,7 +15,9 @@ const filter = (load: () => Promise<Renderer['render']>): Renderer => {
   return { kind: 'filter', render: async (input, stage) => (await loaded())(input, stage) };
 };
 
-/** Resolving an import again for each of a thousand texts costs more than rendering them. */
+/**
+ * Caches an import: resolving it for each of a thousand texts would cost more than rendering them.
+ */
 const once = <T>(load: () => Promise<T>): (() => Promise<T>) => {
   let loading: Promise<T> | undefined;
   return () => {
@@ -63,7 +65,7 @@ const builtIn: RendererTable = new Map<string, Renderer>([
 const withoutShebangLine = (text: string): Data =>
   shebangOf(text) === undefined ? text : text.replace(/^[^\n]*\n?/, '');
 
-/** A renderer by name: the user's first, then the built-in one. */
+/** Finds a renderer by name: the user's first, then the built-in ones. */
 export const lookupIn =
   (own: RendererTable | undefined) =>
   (name: string): Renderer | undefined =>

@@ -9,11 +9,11 @@ type Work = {
   readonly input: Data;
   readonly result: Data;
   readonly before: Origins;
-  /** The report of the engine. */
+  /** The map that the engine reported. */
   readonly map: Mapping | undefined;
 };
 
-/** The origins of what a stage made of its input. */
+/** Returns the origins of a stage's result. */
 export const originsOfResult = ({ file, input, result, before, map }: Work): Origins => {
   if (typeof result !== 'string' || typeof input !== 'string') return before;
   if (before === 'unknown') return before;
@@ -21,17 +21,19 @@ export const originsOfResult = ({ file, input, result, before, map }: Work): Ori
   return result === input ? before : 'unknown';
 };
 
-/** How positions in data lead back to the template; `undefined` where they are the template's. */
+/**
+ * Returns the map from positions in data to the template; `undefined` if they are the template's.
+ */
 export const traceOf = (origins: Origins, file: string): Trace | undefined =>
   origins === 'unknown' ? ({ line }) => ({ file, rendered: line }) : origins?.trace;
 
-/** An error in a rendered text, with the place and the lines of the template instead. */
+/** Replaces position and excerpt of an error in a rendered text by those of the template. */
 export const retraced = (error: TsaltError, file: string, origins: Origins): TsaltError => {
   const { code, message, kind, at, hint, excerpt, saltText, cause } = error;
   if (at?.line === undefined || at.file !== file || excerpt === undefined) return error;
   if (origins === undefined) return error;
   const options = { kind, hint, saltText, cause };
-  // Its excerpt is all that can be shown.
+  // Only its own excerpt can be shown.
   if (origins === 'unknown')
     return new TsaltError(code, message, { ...options, at: { file, rendered: at.line }, excerpt });
   const found = origins.find({ line: at.line, column: at.column ?? 1 });

@@ -2,14 +2,14 @@ import { noteSecret } from '../data/known-secrets.ts';
 import { type Data, isDict } from '../data/values/value.ts';
 import { withoutEnd } from '../data/values/without-end.ts';
 
-/** Has the host said this text? */
+/** Whether the host sent this text. */
 export type IsHostText = (text: string) => boolean;
 
 /**
- * Replaces every marked block in all texts of the data (keys stay); gives new data. A block that
- * the host itself said stays: what others may not read, it must not have decrypted for itself.
+ * Replaces every marked block in all strings of the data (not in keys); returns new data. A block
+ * that the host itself sent is not decrypted: a host must not learn secrets that way.
  *
- * @param marked stands in the first and last line of a block, behind BEGIN and END
+ * @param marked the word after BEGIN and END in the first and last line of a block
  */
 export const decryptAll = (
   data: Data,
@@ -20,8 +20,8 @@ export const decryptAll = (
   replaceAll(data, marked, async block => (isSaid(block, said) ? block : decrypt(block)));
 
 /**
- * Where half of what stands between the two marks are the host's words, it is the host's. It may
- * have said its lines in parts, and all on one line: pieces of a cipher come by no chance.
+ * Whether the host sent a block: at least half of its text between the marks. The host may have
+ * sent its lines separately or joined; pieces of ciphertext never match by chance.
  */
 const isSaid = (block: string, said: IsHostText): boolean => {
   const pieces = block
@@ -49,7 +49,10 @@ const replaceAll = async (
   return data;
 };
 
-/** Trailing line ends go where something was decrypted: a YAML block adds one that is no part of the secret. */
+/**
+ * Removes trailing line ends if something was decrypted: a YAML block adds one that is not part of
+ * the secret.
+ */
 const decryptText = async (
   text: string,
   marked: string,

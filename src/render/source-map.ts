@@ -1,7 +1,7 @@
 import { type TextPosition, type Trace, withText } from '../data/values/position.ts';
 import type { SourceLocation } from '../protocol/error.ts';
 
-/** Where a piece of rendered text begins in its template. */
+/** The beginning of a piece of rendered text in its template. */
 export type TemplateOrigin = {
   readonly file: string;
   /** The template's whole text. */
@@ -12,22 +12,22 @@ export type TemplateOrigin = {
   readonly isCopy: boolean;
 };
 
-/** The origin of the piece of a rendered text that holds an offset. */
+/** Finds the origin of the piece that contains an offset of a rendered text. */
 export type Mapping = {
   readonly find: (offset: number) =>
     | {
         readonly origin: TemplateOrigin;
         /** The piece's first offset. */
         readonly start: number;
-        /** Whether the same part of the template made other pieces too. */
+        /** Whether the same part of the template made other pieces as well. */
         readonly isRepeated: boolean;
       }
     | undefined;
 };
 
 /**
- * Remembers which part of a template each piece of a rendered text came from. A template engine
- * adds a mark per piece, which costs little; only an error makes lines of them.
+ * Records the part of a template that each piece of a rendered text came from. A template engine
+ * adds one mark per piece, which is cheap; lines are computed only for an error.
  */
 export class SourceMap<Mark extends object> implements Mapping {
   readonly #pieces: readonly string[];
@@ -36,9 +36,9 @@ export class SourceMap<Mark extends object> implements Mapping {
   #starts: readonly number[] | undefined;
 
   /**
-   * @param pieces of the text, in order; more may be added until something is looked up
-   * @param marks what stands for each piece's part of the template: for a text that is printed
-   * whole, its own map
+   * @param pieces of the text, in order; more may be added until the first lookup
+   * @param marks the part of the template for each piece: for a text that is printed whole, its own
+   * map
    */
   constructor(
     pieces: readonly string[],
@@ -96,24 +96,24 @@ export class SourceMap<Mark extends object> implements Mapping {
   }
 }
 
-/** A position in a rendered text as a place of the template, whose text comes with it. */
+/** A position in a rendered text as a location in the template, with the template's text. */
 export type Traced = { readonly place: SourceLocation; readonly text: string };
 
 /**
- * How a text, or data read from it, leads back to the template. `undefined`: it is the template's
- * own text; `unknown`: an engine that reports no origins made it.
+ * Maps a text, or data read from it, to the template. `undefined`: it is the template's own text;
+ * `unknown`: an engine without support for origins made it.
  */
 export type Origins = RenderedText | 'unknown' | undefined;
 
-/** What a template engine was given. */
+/** The input of a template engine. */
 type Input = {
   readonly file: string;
   readonly text: string;
-  /** How that text came about, if another engine rendered it. */
+  /** The origins of that text, if another engine rendered it. */
   readonly origins: RenderedText | undefined;
 };
 
-/** A rendered text whose positions lead back to the template. */
+/** A rendered text whose positions can be mapped to the template. */
 export class RenderedText {
   readonly #text: string;
   readonly #map: Mapping;
@@ -126,7 +126,9 @@ export class RenderedText {
     this.#input = input;
   }
 
-  /** The place alone, for data made of the text; a position without origin stays as it is. */
+  /**
+   * Maps a position of data read from the text; a position without origin is returned unchanged.
+   */
   readonly trace: Trace = position => {
     const found = this.find(position);
     return found ? withText(found.place, found.text) : { file: this.#input.file, ...position };
@@ -177,7 +179,7 @@ const lineStarts = (text: string): number[] => {
   return starts;
 };
 
-/** The position after a text that is copied from a position on. */
+/** Returns the position after a text that begins at another position. */
 const moved = ({ line, column }: TextPosition, text: string): TextPosition => {
   const starts = lineStarts(text);
   const last = starts.at(-1) ?? 0;
@@ -187,7 +189,7 @@ const moved = ({ line, column }: TextPosition, text: string): TextPosition => {
     : { line: line + starts.length - 1, column: width + 1 };
 };
 
-/** How many UTF-16 units so many characters take. */
+/** Returns how many UTF-16 units a number of characters takes. */
 const unitsOf = (text: string, start: number, characters: number): number => {
   let at = start;
   for (let count = 0; count < characters && at < text.length; count += 1)

@@ -1,6 +1,6 @@
 /**
- * Results by text, bounded by the texts' total length; the longest unused goes first.
- * A text is kept from its second use on, so a single host pays nothing.
+ * Caches results by text, limited by the total length of the texts; the least recently used is
+ * dropped first. A text is cached from its second use on, so a single host pays nothing.
  */
 export class TextCache<Value> {
   readonly #limit: number;
@@ -21,7 +21,7 @@ export class TextCache<Value> {
     return value;
   }
 
-  /** True from the second time on that a text is asked about. */
+  /** True from the second request for a text on. */
   isWorth(text: string): boolean {
     if (this.#seen.has(text)) return true;
     this.#seenSize += text.length;

@@ -5,7 +5,7 @@ import { fromJs } from './js-value.ts';
 import { parseBody } from './taint/parse-body.ts';
 import type { Stage } from './types.ts';
 
-/** TOML 1.0; ints stay ints, floats floats, dates become text. */
+/** Renders TOML 1.0; ints stay ints, floats floats, dates become strings. */
 export const renderToml = (text: string, stage: Stage): Data =>
   parseBody(text, stage, body => tomlOf(body, text, stage));
 

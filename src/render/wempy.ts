@@ -4,8 +4,8 @@ import { ScriptProgram, scriptSyntaxFault } from './script/program.ts';
 
 /**
  * Wempy's syntax (web2py's) with JavaScript: `{{=expression}}`, `{{if a:}}` … `{{elif b:}}` …
- * `{{else:}}` … `{{pass}}`, `{{for x in list:}}` … `{{pass}}`, `{{include 'file'}}`; anything
- * else between the braces is a statement.
+ * `{{else:}}` … `{{pass}}`, `{{for x in list:}}` … `{{pass}}`, `{{include 'file'}}`; anything else
+ * between the braces is a statement.
  */
 export const compileWempy = (source: string): ScriptProgram => {
   const program = new ScriptProgram();

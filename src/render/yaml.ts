@@ -9,17 +9,17 @@ import type { Stage } from './types.ts';
 
 type Scalar = readonly [value: string, ranges: Ranges];
 
-/** The data of a text, how it is copied, and the parts that a host chose. */
+/** The data of a text, a function that copies it, and its tainted parts. */
 type Kept = {
   readonly data: Data;
   readonly copy: (data: Data) => Data;
   readonly scalars: readonly Scalar[];
 };
 
-/** By text, then by the file that errors name and by what is tainted. */
+/** By text, then by the file name for errors and by the tainted parts. */
 const cache = new TextCache<Map<string, Kept>>(32_000_000);
 
-/** YAML by Salt's rules. The same text for another host is parsed once and then copied. */
+/** Renders YAML by Salt's rules. The same text for another host is parsed once and then copied. */
 export const renderYaml = (text: string, { request, tainted, origins }: Stage): Data => {
   const { taint } = request.context;
   const key = tainted && taint ? `${request.file}${markOf(tainted)}` : request.file;
@@ -42,7 +42,7 @@ export const renderYaml = (text: string, { request, tainted, origins }: Stage): 
   return learned(kept, request);
 };
 
-/** The data, of which this host's table knows what is tainted. */
+/** Returns the data after recording its taint in this host's table. */
 const learned = ({ data, copy, scalars }: Kept, { context: { taint } }: Stage['request']): Data => {
   for (const [value, ranges] of scalars) taint?.learn(value, ranges);
   return copy(data);

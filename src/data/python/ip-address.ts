@@ -1,9 +1,9 @@
-/** An IP address, with the prefix of its network where one was written (`10.0.0.5/24`). */
+/** An IP address, with the prefix of its network if one was written (`10.0.0.5/24`). */
 export type IpInterface = {
   readonly version: 4 | 6;
   readonly value: bigint;
   readonly prefix?: number;
-  /** Behind `%`, of an IPv6 address. */
+  /** The part after `%` of an IPv6 address. */
   readonly scope?: string;
 };
 
@@ -15,7 +15,10 @@ export type IpNetwork = {
 
 export const widthOf = (version: 4 | 6): 32 | 128 => (version === 4 ? 32 : 128);
 
-/** Reads `1.2.3.4`, `fe80::1%eth0`, and with `/24` or `/255.255.255.0` behind. Undefined: it is none. */
+/**
+ * Reads `1.2.3.4`, `fe80::1%eth0`, with an optional `/24` or `/255.255.255.0`. Undefined for
+ * anything else.
+ */
 export const parseIp = (text: string): IpInterface | undefined => {
   const [host = '', mask, ...rest] = text.split('/');
   if (rest.length > 0) return undefined;
@@ -112,7 +115,7 @@ export const networkSize = (network: IpNetwork): bigint => hostMask(network) + 1
 export const isInside = ({ version, value }: IpInterface, network: IpNetwork): boolean =>
   version === network.version && (value & netmask(network)) === network.value;
 
-/** The shortest usual way to write an address: Python's `str()`. */
+/** Formats an address as Python's `str()` does, in its shortest usual form. */
 export const ipText = ({ version, value, prefix, scope }: IpInterface): string => {
   const text = version === 4 ? v4Text(value) : v6Text(value);
   return `${text}${scope === undefined ? '' : `%${scope}`}${prefix === undefined ? '' : `/${prefix}`}`;

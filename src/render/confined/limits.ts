@@ -3,7 +3,7 @@ import { type Dict, isDict } from '../../data/values/value.ts';
 
 /** The limits of one rendering that runs code. */
 export type ScriptLimits = {
-  /** Time that it computes, without the time hosts take to answer. */
+  /** CPU time, without the time for hosts' responses. */
   readonly milliseconds: number;
   /** Memory of a Mako or Wempy template. */
   readonly megabytes: number;
@@ -11,7 +11,7 @@ export type ScriptLimits = {
 
 const usual: ScriptLimits = { milliseconds: 10_000, megabytes: 128 };
 
-/** The limits, changed by `script_limits` of the configuration. */
+/** Returns the limits, adjusted by `script_limits` of the configuration. */
 export const limitsFrom = (opts: Dict): ScriptLimits => {
   const given = opts.get('script_limits');
   const pick = (name: keyof ScriptLimits, most: number): number => {
@@ -21,5 +21,8 @@ export const limitsFrom = (opts: Dict): ScriptLimits => {
   return { milliseconds: pick('milliseconds', 3_600_000), megabytes: pick('megabytes', 1024) };
 };
 
-/** Threads that render code. One more than is needed, so that one without an end holds up no other. */
+/**
+ * Threads that render code. One more than needed, so that an endless rendering does not block the
+ * others.
+ */
 export const poolSize: number = Math.max(2, Math.min(4, availableParallelism()));

@@ -21,24 +21,24 @@ export type FromWorker =
   | { readonly type: 'done'; readonly id: number; readonly value: unknown }
   | { readonly type: 'failed'; readonly id: number; readonly error: SentError };
 
-/** An error on its way between threads. */
+/** An error as it is sent between threads. */
 export type SentError = {
   readonly name: string;
   readonly message: string;
   readonly stack?: string | undefined;
-  /** The file it belongs to, where that is not the first one. */
+  /** The file that it belongs to, if it is not the first one. */
   readonly file?: string | undefined;
   readonly text?: string | undefined;
   readonly line?: number | undefined;
-  /** Which of the errors that calls to the main thread ended with. */
+  /** The call to the main thread whose error this is, if any. */
   readonly call?: number | undefined;
-  /** Set where a limit ended the rendering. */
+  /** Set if a limit ended the rendering. */
   readonly limit?: boolean | undefined;
 };
 
-/** Numbers that a worker shares: the rendering that computes now (0: none), and until when it may. */
+/** Indexes of numbers that a worker shares: the current rendering (0: none), and its deadline. */
 export const clockId = 0;
 export const clockEnd = 1;
 
-/** Milliseconds of a clock that all threads of the process share. */
+/** Milliseconds of a clock that is common to all threads of the process. */
 export const threadClock = (): number => Number(process.hrtime.bigint() / 1_000_000n) % 2 ** 31;

@@ -4,14 +4,14 @@ import { isWholeFloat } from '../../protocol/whole-floats.ts';
 import { Breath } from '../breath.ts';
 import { pack } from './wire.ts';
 
-/** Values after which other work may be due. */
+/** Values after which to check whether other work is due. */
 const stride = 2000;
 
-/** Milliseconds that packing may hold up other work. */
+/** Milliseconds for which packing may block other work. */
 const longest = 15;
 
 /**
- * As `pack`, for data that a host chose the size of: other work gets its turn meanwhile.
+ * As `pack`, for data whose size a host chose: yields to other work.
  *
  * @param value Data, or plain JSON as a host sent it
  */
@@ -30,7 +30,7 @@ export const packInTurns = async (value: Data | Plain): Promise<string> => {
   return done.join('');
 };
 
-/** The text that `pack` writes, in pieces. */
+/** Yields the text of `pack` in pieces. */
 const packed = function* (value: Data | DataKey | Plain): Generator<string> {
   if (typeof value !== 'object' || value === null || value instanceof Float) yield pack(value);
   else if (Array.isArray(value)) {
@@ -58,6 +58,6 @@ const plainEntries = function* (value: unknown): Generator<[string, Plain | Floa
     yield [key, marked(value as object, key, item)];
 };
 
-/** A number of plain JSON that is a float there. */
+/** Wraps a number of plain JSON that is recorded as a float. */
 const marked = <T>(container: object, key: string | number, item: T): T | Float =>
   typeof item === 'number' && isWholeFloat(container, key) ? new Float(item) : item;

@@ -9,10 +9,13 @@ import {
   threadClock,
 } from './messages.ts';
 
-/** Answers what a rendering asks of the main thread. */
+/** Answers a rendering's calls to the main thread. */
 export type ServeWorker = (name: string, args: readonly unknown[]) => Promise<unknown>;
 
-/** A rendering ended with an error of the worker's; `cause` is the error of the call it passed on. */
+/**
+ * A rendering ended with an error in the worker; `cause` is the error of the call that it passed
+ * on.
+ */
 export class WorkerFailure extends Error {
   readonly sent: SentError;
 
@@ -29,7 +32,7 @@ type Run = {
   readonly serve: ServeWorker;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
-  /** Answers by the order in which they were asked for: a rendering may have to begin again. */
+  /** Results in the order of the calls: a rendering may have to restart. */
   readonly answers: Answer[];
 };
 
@@ -40,23 +43,22 @@ type Member = {
 };
 
 export type PoolOptions = {
-  /** Code of the worker, or its file, and what it needs. */
+  /** Returns the worker's code or file, and its options. */
   readonly start: () => Promise<{ readonly code: string | URL; readonly options: WorkerOptions }>;
   readonly size: number;
-  /** The error of a rendering that could not be stopped from within. */
+  /** The error of a rendering that had to be ended from outside. */
   readonly endless: SentError;
 };
 
-/** Milliseconds after its end that a rendering may still take to notice it. */
+/** Milliseconds that a rendering may take after its deadline to notice it. */
 const grace = 1500;
 const glance = 200;
-/** Renderings that a worker may have before another worker is started. */
+/** Renderings of a worker after which another worker is started. */
 const crowd = 8;
 
 /**
- * Worker threads that render. They compute beside the main thread, which ends a worker whose
- * rendering has no end; the others of that worker begin again in a new one, with the answers
- * that they had.
+ * Worker threads that render. The main thread ends a worker with an endless rendering; the worker's
+ * other renderings restart in a new one, with the results that they already received.
  */
 export class Pool {
   readonly #options: PoolOptions;
@@ -81,7 +83,7 @@ export class Pool {
   }
 
   #give(run: Run): void {
-    // One at a time: two that begin together shall not start two workers.
+    // One at a time, so that two simultaneous renderings do not start two workers.
     this.#waiting = this.#waiting.then(async () => {
       try {
         this.#begin(await this.#member(), run);
@@ -166,7 +168,7 @@ export class Pool {
     this.#rest();
   }
 
-  /** Ends the workers whose rendering computes although its time is over. */
+  /** Ends the workers whose current rendering is past its deadline. */
   #look(): void {
     for (const member of [...this.#members]) {
       const id = Atomics.load(member.clock, clockId);
@@ -175,7 +177,7 @@ export class Pool {
     }
   }
 
-  /** A worker ends by the rendering that computes in it; the others begin again elsewhere. */
+  /** Handles the end of a worker: its current rendering fails, the others restart elsewhere. */
   #ended(member: Member, error: SentError): void {
     const at = this.#members.indexOf(member);
     if (at < 0) return;
@@ -190,7 +192,7 @@ export class Pool {
     this.#rest();
   }
 
-  /** Stops looking at clocks while nothing is rendered. */
+  /** Stops the timer while nothing is rendered. */
   #rest(): void {
     if (this.#members.some(({ runs }) => runs.size > 0)) return;
     clearInterval(this.#watch);

@@ -1,9 +1,9 @@
 import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/values/value.ts';
 
 /**
- * Data as JSON that loses nothing: what JSON cannot hold is an object with one key: `d` a dict as
- * alternating keys and values, `f` a float whose value a number alone would not tell from an
- * integer, `i` a big integer.
+ * Encodes data as JSON without loss. A value that JSON cannot represent becomes an object with one
+ * key: `d` for a dict as alternating keys and values, `f` for a float whose value looks like an
+ * integer, `i` for a big integer.
  */
 export const pack = (data: Data): string => JSON.stringify(packed(data));
 
@@ -20,7 +20,7 @@ const packed = (data: DataKey | Data): unknown => {
 };
 
 /**
- * The Data of such a JSON text. It may come from a sandbox: nothing about it is taken on trust.
+ * Decodes such a JSON text. It may come from a sandbox, so its form is checked.
  *
  * @throws TypeError, SyntaxError, RangeError for a text that `pack` does not write
  */

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Threads and processes that render, by the source of each. */
+/** The threads and processes that render, with the source file of each. */
 const workers = {
   script: 'render/script/worker.ts',
   program: 'render/ts/worker.ts',
@@ -14,7 +14,7 @@ type WorkerName = keyof typeof workers;
 
 export const workerNames = Object.keys(workers) as WorkerName[];
 
-/** The files of a built command line. */
+/** Returns the name of a worker's file in a built command line. */
 export const builtWorker = (name: WorkerName): string => `${name}-worker.cjs`;
 export const builtWasm = 'quickjs.wasm';
 
@@ -22,7 +22,8 @@ const here = fileURLToPath(import.meta.url);
 const isBuilt = !here.endsWith('.ts');
 
 /**
- * The code of a worker: the file beside the built command line; from sources, it is built first.
+ * Returns the code of a worker: the file beside the built command line. Unbuilt sources are built
+ * first.
  */
 export const workerCode = async (
   name: WorkerName,
@@ -31,7 +32,7 @@ export const workerCode = async (
   return { code: await buildWorker(name, join(dirname(here), '../../..')), eval: true };
 };
 
-/** A compiled module; its type is the browser's, which this project does not know. */
+/** A compiled module; its real type belongs to the DOM types, which this project does not use. */
 export type Wasm = object;
 
 const compileWasm = (
@@ -44,7 +45,7 @@ export const quickjsModule = async (): Promise<Wasm> => {
   return compileWasm(await readFile(file));
 };
 
-/** The file of QuickJS in its package. */
+/** Returns the path of QuickJS in its package. */
 export const quickjsFile = (): string =>
   createRequire(import.meta.url).resolve('@jitl/quickjs-ng-wasmfile-release-sync/wasm');
 

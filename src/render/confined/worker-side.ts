@@ -8,10 +8,10 @@ import {
   threadClock,
 } from './messages.ts';
 
-/** One rendering in a worker: how it asks the main thread, and ends. */
+/** One rendering in a worker, with its calls to the main thread and its end. */
 export class WorkerRun {
   readonly id: number;
-  /** Calls that have no answer yet. */
+  /** Calls without a result so far. */
   readonly open: Map<number, (answer: ToWorker & { readonly type: 'answer' }) => void> = new Map();
   #calls = 0;
 
@@ -20,7 +20,7 @@ export class WorkerRun {
   }
 
   /**
-   * Asks the main thread.
+   * Calls the main thread.
    *
    * @returns the number of the call
    */
@@ -51,7 +51,7 @@ const runs = new Map<number, WorkerRun>();
 const post = (message: FromWorker): void => parentPort?.postMessage(message);
 const clock: Int32Array = (workerData as { readonly clock: Int32Array }).clock;
 
-/** Says which rendering computes from now on, and how many milliseconds it may; 0 when it stops. */
+/** Sets the current rendering and its remaining milliseconds; 0 if none is computing. */
 export const computes = (id: number, milliseconds: number): void => {
   Atomics.store(clock, clockEnd, threadClock() + milliseconds);
   Atomics.store(clock, clockId, id);

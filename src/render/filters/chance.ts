@@ -7,7 +7,7 @@ import { scalarText } from './python-text.ts';
 
 const longestRandom = 1_000_000;
 
-/** Filters of chance; those with a seed choose what Salt would choose with it. */
+/** Random filters; with a seed they choose the same as Salt. */
 export const chanceFilters: FilterTable = {
   random_str: {
     params: [],
@@ -47,7 +47,7 @@ function randomHash(value: Data, type: Data | undefined): Data {
     .digest('hex');
 }
 
-/** So many items in an order by chance; the same for the same seed, and then the one of Salt. */
+/** Returns `count` items in random order; with a seed, the same items as Salt. */
 const draw = (list: readonly Data[], count: number, seed: Data | undefined): Data[] => {
   if (!(count >= 0 && count <= list.length))
     throw new TypeError('the sample is larger than the list, or negative');
@@ -60,7 +60,7 @@ const draw = (list: readonly Data[], count: number, seed: Data | undefined): Dat
     .map(({ item }) => item);
 };
 
-/** Salt seeds with the SHA-512 of the seed, as text; Python puts that text's own hash behind. */
+/** Salt seeds with the SHA-512 of the seed as a string; Python appends that string's own hash. */
 const seededRandom = (seed: string): PythonRandom => {
   const text = createHash('sha512').update(seed).digest('hex');
   const hash = createHash('sha512').update(text).digest();

@@ -4,8 +4,8 @@ import { type FilterTable, filterText, listOf } from './filter.ts';
 type Change = (old: Data | undefined, value: Data, path: string) => Data;
 
 /**
- * Filters that set something inside of a dict, by a path such as `a:b`. As in Salt they
- * change the dict they are given, and give it back.
+ * Filters that set a value inside a dict, at a path such as `a:b`. As in Salt, they change their
+ * dict and return it.
  */
 export const dictFilters: FilterTable = {
   set_dict_key_value: changing((_, value) => value),

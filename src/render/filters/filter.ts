@@ -1,28 +1,27 @@
 import type { Data, Dict } from '../../data/values/value.ts';
 
 /**
- * A Salt filter on plain data, for every template language: the names of its parameters
- * after the value (those that may be left out with a `?`), and what it does. Absent arguments
- * are `undefined`.
+ * A Salt filter on plain data, for every template language: the names of its parameters after the
+ * value (optional ones end with `?`), and its function. Missing arguments are `undefined`.
  */
 export type SaltFilter = {
   readonly params: readonly string[];
-  /** It takes any number of positional arguments; they stand behind those with names. */
+  /** It accepts any number of positional arguments, after the named ones. */
   readonly isOpen?: true;
-  /** It changes the value it is given: what is shared has to be copied before. */
+  /** It changes its value: shared data has to be copied before. */
   readonly changesValue?: true;
   readonly run: (value: Data, ...args: (Data | undefined)[]) => Data;
 };
 
 export type FilterTable = Readonly<Record<string, SaltFilter>>;
 
-/** How a filter is called: the names of its parameters, and whether it takes more of them. */
+/** The parameters of a filter, and whether it accepts more. */
 type Signature = Pick<SaltFilter, 'params' | 'isOpen'>;
 
 /**
- * Positional and keyword arguments in the order of the parameters.
+ * Returns the arguments in the order of the parameters.
  *
- * @throws TypeError naming the argument that the filter does not take, or misses.
+ * @throws TypeError for an unknown or missing argument
  */
 export const bindFilter = (
   name: string,

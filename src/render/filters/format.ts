@@ -7,7 +7,7 @@ import { type FilterTable, filterText, isTrueData } from './filter.ts';
 import { scalarText } from './python-text.ts';
 import { formatXml } from './xml.ts';
 
-/** Data written as text and read from it: `yaml`, `json`, `yaml_encode` … */
+/** Filters that serialize and parse data: `yaml`, `json`, `yaml_encode` … */
 export const formatFilters: FilterTable = {
   yaml: {
     params: ['flow_style?'],
@@ -61,7 +61,7 @@ const yamlDoubleQuote = (text: string): string => {
   return `"${forced.slice('"\\a'.length).replace(/[^\x20-\x7e]/gu, escaped)}`;
 };
 
-/** As PyYAML writes what is beyond ASCII, unless it is told otherwise. */
+/** PyYAML escapes non-ASCII characters by default. */
 const escaped = (char: string): string => {
   const short = { '\x85': 'N', '\xa0': '_', '\u2028': 'L', '\u2029': 'P' }[char];
   if (short !== undefined) return `\\${short}`;
@@ -74,7 +74,7 @@ const escaped = (char: string): string => {
 const dumpQuoted = (text: string): string =>
   `'${text.replaceAll("'", "''").replaceAll('\n', '\n\n')}'`;
 
-/** A scalar as YAML that reads back as itself; texts are always in double quotes. */
+/** Formats a scalar as YAML that parses to the same value; strings are always double-quoted. */
 const yamlEncode = (value: Data): string => {
   if (typeof value === 'string') return yamlDoubleQuote(value);
   if (Array.isArray(value) || isDict(value))

@@ -36,7 +36,7 @@ export const hashFilters: FilterTable = {
   uuid: { params: [], run: value => uuid5(needText(value, 'uuid')) },
 };
 
-/** Salt's own name space for `|uuid`. */
+/** Salt's own namespace for `|uuid`. */
 const saltSpace = '91633ebf1c865e33935a28061f4b480e';
 
 const uuid5 = (name: string): string => {
@@ -49,7 +49,7 @@ const uuid5 = (name: string): string => {
 /**
  * Decodes base64; characters outside its alphabet are skipped, as in Python.
  *
- * @throws TypeError where its end is missing.
+ * @throws TypeError if its end is missing.
  */
 export const readBase64 = (value: Data): Buffer => {
   const text = needText(value, 'base64_decode').replace(/[^A-Za-z0-9+/=]/g, '');

@@ -5,7 +5,7 @@ import { bindFilter, filterText, isTrueData, listOf } from './filter.ts';
 /** Calls an execution function for the host. */
 export type CallHost = (fun: string, args: Data[], kwargs?: Dict) => Promise<Data>;
 
-/** A filter that looks at the host's files, users or network, not at the control node's. */
+/** A filter that reads the files, users or network of the host instead of the control node. */
 export type HostFilter = (
   ask: CallHost,
   value: Data,
@@ -20,7 +20,7 @@ const asking =
   async (ask, value, args, kwargs) =>
     work(ask, value, ...bindFilter(name, { params }, args, kwargs));
 
-/** Salt's filters that look at a machine, under Salt's names. */
+/** Salt's filters that inspect a machine, under Salt's names. */
 export const hostFilters: ReadonlyMap<string, HostFilter> = new Map(
   Object.entries<HostFilter>({
     which: asking('which', [], (ask, exe) => ask('cmd.which', [exe])),
@@ -49,7 +49,7 @@ export const hostFilters: ReadonlyMap<string, HostFilter> = new Map(
   }),
 );
 
-/** Filters that test a value treat what a host cannot answer as false. */
+/** Filters that test a value treat a failed call to the host as false. */
 const orNothing = (answer: Promise<Data>): Promise<Data> => answer.catch(() => null);
 
 async function listFiles(ask: CallHost, directory: Data): Promise<Data> {
@@ -58,7 +58,7 @@ async function listFiles(ask: CallHost, directory: Data): Promise<Data> {
   return [directory, ...below.filter(path => path !== directory)];
 }
 
-/** The first bytes of a file; nothing where it cannot be read. */
+/** Returns the first bytes of a file; undefined if it cannot be read. */
 const startOf = async (ask: CallHost, path: Data, length: number): Promise<Buffer | undefined> => {
   const command = ['od', '-An', '-v', '-tx1', '-N', String(length), '--', filterText(path)];
   const answer = await ask('cmd.run_all', [command], new Map([['ignore_retcode', true]]));
@@ -86,7 +86,10 @@ const isBinary = (bytes: Buffer): boolean => {
   return share(bytes, byte => isPrintable(byte) || [8, 9, 10, 13].includes(byte)) > 0.3;
 };
 
-/** The first address of a name that answers at a port, else its first; IPv6 in brackets. */
+/**
+ * Returns the first address of a name that accepts connections at a port, or else the first; IPv6
+ * in brackets.
+ */
 async function dnsCheck(
   ask: CallHost,
   name: Data,

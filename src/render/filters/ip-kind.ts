@@ -9,7 +9,7 @@ import {
 
 type Networks = () => readonly IpNetwork[];
 
-/** Read when they are first asked for: every run loads this file, few ask. */
+/** Parsed on first use: every run loads this file, but few use it. */
 const networks = (texts: string): Networks => {
   let read: readonly IpNetwork[] | undefined;
   return () => {
@@ -46,7 +46,7 @@ const within =
   (address: IpInterface): boolean =>
     list().some(network => isInside(address, network));
 
-/** `::ffff:10.0.0.1` is what 10.0.0.1 is. */
+/** `::ffff:10.0.0.1` has the same kinds as 10.0.0.1. */
 const unmapped = (address: IpInterface): IpInterface =>
   within(mapped)(address) ? { version: 4, value: address.value & 0xffffffffn } : address;
 
@@ -55,7 +55,7 @@ const isPrivate = (address: IpInterface): boolean => {
   return within(privateOnes)(one) && !within(publicWithin)(one);
 };
 
-/** Is it this address alone, with no network around it? */
+/** Whether it is this single address, without a larger network. */
 const isExactly = (address: IpInterface, value: bigint): boolean =>
   address.value === value &&
   (address.version === 4 ? address.prefix === undefined : networkSize(ipNetworkOf(address)) === 1n);
@@ -65,7 +65,7 @@ const isLoopback = (address: IpInterface): boolean =>
 
 const isPublic = (address: IpInterface): boolean => !isPrivate(address);
 
-/** What the `options` of Salt's address filters ask of an address, in the order they are asked. */
+/** The kinds in the `options` of Salt's address filters, in the order in which they are checked. */
 export const ipKinds: ReadonlyMap<string, (address: IpInterface) => boolean> = new Map([
   ['global', isPublic],
   ['public', isPublic],

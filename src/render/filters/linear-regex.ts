@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 
-/** Fragments of what `pythonPattern` writes, and RE2's words for them. */
+/** Fragments of the output of `pythonPattern`, and their RE2 equivalents. */
 const words: readonly (readonly [string, string])[] = [
   ['(?<![\\s\\S])', '\\A'],
   ['(?<![^\\n])', '(?m:^)'],
@@ -11,11 +11,11 @@ const words: readonly (readonly [string, string])[] = [
 const endOrLastLine = '(?=\\n?(?![\\s\\S]))';
 const end = '(?![\\s\\S])';
 
-/** RE2 knows these for ASCII only. */
+/** RE2 supports these for ASCII only. */
 const asciiOnly = /\\[bBdDsSwW]/;
 const beyondAscii = /[^\0-\x7f]/;
 
-/** Patterns of a run are few; those that a host chooses must not fill the memory. */
+/** A run has few patterns; those that a host chooses must not fill the memory. */
 const mostKnown = 200;
 const known = new Map<string, RE2JS | undefined>();
 
@@ -27,7 +27,7 @@ const compiled = (source: string, ignoreCase: boolean): RE2JS | undefined => {
   try {
     made = RE2JS.compile(source, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
   } catch {
-    // Lookaround or a reference to a group: no automaton can do that.
+    // Lookaround or a backreference: automata cannot match these.
   }
   known.set(key, made);
   return made;
@@ -36,7 +36,7 @@ const compiled = (source: string, ignoreCase: boolean): RE2JS | undefined => {
 const translated = ({ source }: RegExp, text: string): string | undefined => {
   let pattern = source;
   for (const [from, to] of words) pattern = pattern.replaceAll(from, to);
-  // Before a line end that ends the text, too: RE2 cannot look ahead.
+  // It also matches before a line end at the end of the text, but RE2 has no lookahead.
   if (pattern.includes(endOrLastLine)) {
     if (text.endsWith('\n')) return undefined;
     pattern = pattern.replaceAll(endOrLastLine, '\\z');
@@ -53,10 +53,10 @@ const translated = ({ source }: RegExp, text: string): string | undefined => {
 };
 
 /**
- * All matches of an expression that `pythonPattern` made, found by an automaton in time that is
- * proportional to the text. Of a sticky one only the first is returned.
+ * Returns all matches of an expression made by `pythonPattern`, found by an automaton in time that
+ * is proportional to the text. For a sticky expression, returns only the first.
  *
- * @returns undefined for what an automaton cannot do: lookaround, references to groups
+ * @returns undefined for lookaround and backreferences, which automata do not support
  */
 export const linearMatches = (
   regex: RegExp,

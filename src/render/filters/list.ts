@@ -141,7 +141,7 @@ const unique = (list: readonly Data[]): Data[] => {
   });
 };
 
-/** Salt writes what is new before what is gone. */
+/** Salt lists new keys before removed ones. */
 const reversed = (dict: ReadonlyMap<string, Data>): Map<string, Data> =>
   new Map([...dict].reverse());
 
@@ -168,7 +168,7 @@ function average(value: Data): Data {
   return Number.isInteger(mean) ? new Float(mean) : mean;
 }
 
-/** Python's order of two values of one kind. */
+/** Compares two values of one type as Python does. */
 const order = (a: Data, b: Data): number => {
   if (typeof a === 'string' && typeof b === 'string') return compareKeys(a, b);
   if (isNumber(a) && isNumber(b)) return numeric(a) - numeric(b);
@@ -187,7 +187,7 @@ const extreme = (list: readonly Data[], sign: number): Data => {
   return rest.reduce((best, item) => (sign * order(item, best) > 0 ? item : best), first);
 };
 
-/** What flattens: lists, and of dictionaries the keys. */
+/** Returns the items of a value to be flattened: of lists, and the keys of dictionaries. */
 const innerItems = (item: Data): readonly Data[] | undefined =>
   Array.isArray(item) ? item : isDict(item) ? [...item.keys()] : undefined;
 
@@ -199,7 +199,7 @@ const flatten = (list: readonly Data[], levels: number, nulls: boolean): Data[] 
       return inner ? flatten(inner, levels - 1, nulls) : [item];
     });
 
-/** Rows of what `mysql` prints, by one of their columns. */
+/** Returns rows of the output of `mysql`, selected by one of their columns. */
 function mysqlTable(value: Data, key: Data | undefined): Data {
   const rows = new Map<DataKey, Data>();
   let headers: string[] | undefined;

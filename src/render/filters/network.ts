@@ -14,7 +14,7 @@ import { ipKinds } from './ip-kind.ts';
 
 type Version = 4 | 6;
 
-/** A list of more hosts than this is a mistake, or worse. */
+/** A list of more hosts would be a mistake or an attack. */
 const mostHosts = 1 << 20;
 
 /** Salt's filters on addresses and networks. */
@@ -46,7 +46,7 @@ export const networkFilters: FilterTable = {
   },
 };
 
-/** The address a value is, if it is of a version and of all kinds asked for. */
+/** Returns the address of a value, if it has the version and all requested kinds. */
 const pick = (
   value: Data,
   versions: readonly Version[],
@@ -69,7 +69,7 @@ const addressOf = (value: Data): IpInterface | undefined => {
     : undefined;
 };
 
-/** Returns the addresses of a version in a list; for a string, the string or nothing. */
+/** Returns the addresses of a version in a list; for a string, the string or null. */
 const pickAll = (value: Data, version: Version, options: Data | undefined): Data => {
   const one = (item: Data): string[] => {
     const address = pick(item, [version], options);
@@ -84,7 +84,7 @@ const pickAny = (value: Data, options: Data | undefined): Data => {
   return Array.isArray(four) && Array.isArray(six) ? [...four, ...six] : (four ?? six);
 };
 
-/** A filter on each address of a list, or on one; nothing where there is none. */
+/** Makes a filter for each address of a list, or for a single one. */
 function networkFilter(make: (address: IpInterface, most: number) => Data): FilterTable[string] {
   return {
     params: ['options?', 'version?'],
@@ -105,7 +105,7 @@ function networkFilter(make: (address: IpInterface, most: number) => Data): Filt
   };
 }
 
-/** Addresses for hosts: without those of the network itself, where it has more than two. */
+/** Returns the addresses for hosts: without the network's own, if it has more than two. */
 const hostsOf = (address: IpInterface, most: number): Data => {
   const { version, value, prefix } = ipNetworkOf(address);
   const size = networkSize({ version, value, prefix });

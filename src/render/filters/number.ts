@@ -1,7 +1,7 @@
 import { type Data, Float } from '../../data/values/value.ts';
 import { scalarText } from './python-text.ts';
 
-/** A text as the number it is, else as it is; a number as a whole one (Python's `int`). */
+/** Converts a string to a number, if possible; a number to an integer (Python's `int`). */
 export const toNumber = (value: Data): Data => {
   if (typeof value === 'boolean') return Number(value);
   if (typeof value === 'bigint') return value;
@@ -24,7 +24,7 @@ export const toNumber = (value: Data): Data => {
   return Number.isInteger(number) || !Number.isFinite(number) ? new Float(number) : number;
 };
 
-/** Digits of any script as 0 to 9: they come in groups of ten, starting with zero. */
+/** Converts digits of any script to 0–9: they are in groups of ten, starting with zero. */
 const asciiDigits = (text: string): string =>
   text.replace(/[^\0-\x7f]/gu, char => {
     if (!/\p{Nd}/u.test(char)) return char;
@@ -34,7 +34,7 @@ const asciiDigits = (text: string): string =>
     return String((code - zero) % 10);
   });
 
-/** `2G`, `30MB`, `64KiB` as a number of bytes; 0 for what is none. */
+/** Converts `2G`, `30MB`, `64KiB` to a number of bytes; 0 for anything else. */
 export const humanToBytes = (size: string, defaultUnit: string, isMetric: boolean): Data => {
   const [, digits = '', written = ''] = /^([0-9.]*)\s*([\s\S]*)$/.exec(size.trim()) ?? [];
   const unit = (written || defaultUnit).toLowerCase();

@@ -3,9 +3,9 @@ import { pythonPattern } from '../../data/python/python-pattern.ts';
 import { linearMatches } from './linear-regex.ts';
 
 /**
- * A Python regular expression as JavaScript's.
+ * Converts a Python regular expression to a JavaScript one.
  *
- * @throws TypeError for a pattern that is broken or that JavaScript cannot express.
+ * @throws TypeError for a malformed pattern, or one that JavaScript does not support.
  */
 export const filterRegex = (
   pattern: string,
@@ -21,22 +21,22 @@ export const filterRegex = (
 };
 
 /**
- * Milliseconds that one way to match may hold up everything else: V8's backtracking; an automaton,
- * whose time is linear but which is slow at first; and V8 once more, where no automaton can match.
- * Together they stay below the 100 that the program promises.
+ * Milliseconds for which one matcher may block everything else: V8's backtracking; an automaton,
+ * which is linear but slow at first; and V8 again for patterns that automata do not support.
+ * Together they stay below the promised 100.
  */
 const first = 25;
 const linear = 55;
 const last = 15;
-/** As above, with a yield between the attempts. */
+/** As above, if there is a yield between the attempts. */
 const linearAlone = 80;
 const attempts = 5;
-/** After this much wasted time, every pattern is suspected to be slow on purpose. */
+/** After this many wasted milliseconds, every pattern is assumed to be slow on purpose. */
 const patience = 1000;
 const suspectedFirst = 5;
 const suspectedLinear = 15;
 
-/** Wasted milliseconds: in total, and in this turn of the event loop. */
+/** Wasted milliseconds: in total, and in the current turn of the event loop. */
 let inVain = 0;
 let inVainNow = 0;
 
@@ -52,8 +52,8 @@ const spendInVain = (milliseconds: number): void => {
 };
 
 /**
- * Two repetitions, or one of a group, can make a pattern take for ever; a single one is tried again at
- * each letter of a text, which takes long where that is long.
+ * Whether a pattern may be slow. Two repetitions, or a repeated group, can take exponential time; a
+ * single repetition is tried again at each character, which is slow for long texts.
  */
 const mayHang = ({ source }: RegExp, text: string): boolean => {
   if (text.length <= 20) return false;
@@ -64,8 +64,8 @@ const mayHang = ({ source }: RegExp, text: string): boolean => {
 const longText = 2000;
 
 /**
- * All matches of a global or sticky expression; undefined where it took too long. Backtracking gets
- * a short time. What takes longer is left to an automaton, whose time is linear.
+ * Returns all matches of a global or sticky expression; undefined if it took too long. V8's
+ * backtracking gets a short time; then an automaton takes over, whose time is linear.
  */
 export const boundedMatches = (regex: RegExp, text: string): RegExpMatchArray[] | undefined =>
   mayHang(regex, text)
@@ -75,7 +75,7 @@ export const boundedMatches = (regex: RegExp, text: string): RegExpMatchArray[] 
       )
     : [...text.matchAll(regex)];
 
-/** Does it match? Undefined where it took too long. */
+/** Whether it matches. Undefined if it took too long. */
 export const boundedTest = (regex: RegExp, text: string): boolean | undefined => {
   if (!mayHang(regex, text)) return regex.test(text);
   const { lastIndex } = regex;
@@ -103,8 +103,8 @@ const bounded = <T>(backtrack: () => T, automaton: () => T | undefined): T | und
 };
 
 /**
- * As `boundedMatches`, with more time: what takes long gives way to other work in between. At once
- * where it does not take long.
+ * As `boundedMatches`, with a larger limit: long matching yields to other work. Synchronous if it
+ * is fast.
  */
 export const matchesInTurns = (
   regex: RegExp,
@@ -133,7 +133,7 @@ const inTurns = async <T>(
   return undefined;
 };
 
-/** Waits for a turn of the event loop in which nothing else took long. */
+/** Waits for a turn of the event loop in which no other matching wasted time. */
 let turns: Promise<unknown> = Promise.resolve();
 const ownTurn = (): Promise<unknown> => {
   turns = turns.then(() => new Promise(resolve => setImmediate(resolve)));
@@ -142,10 +142,10 @@ const ownTurn = (): Promise<unknown> => {
 
 const late = Symbol('late');
 
-/** Made when it is needed: most runs have no such expression. */
+/** Made on first use: most runs have no such expression. */
 let sandbox: Context | undefined;
 
-/** A time limit counts what other programs take of the processor, too: then it is tried again. */
+/** A time limit includes the time of other programs, so matching is tried again. */
 const mostTries = 3;
 
 const withinTime = <T>(work: () => T, milliseconds: number): T | typeof late => {
@@ -175,7 +175,7 @@ const withinTime = <T>(work: () => T, milliseconds: number): T | typeof late => 
 /**
  * As `boundedMatches`.
  *
- * @throws TypeError where it took too long.
+ * @throws TypeError if it took too long.
  */
 export const allMatches = (regex: RegExp, text: string): RegExpMatchArray[] => {
   const found = boundedMatches(regex, text);

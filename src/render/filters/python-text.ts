@@ -1,7 +1,7 @@
 import { floatText } from '../../data/python/float-text.ts';
 import { type Data, Float } from '../../data/values/value.ts';
 
-/** A scalar as Python's `str()` writes it. */
+/** Formats a scalar as Python's `str()` does. */
 export const scalarText = (value: Data | undefined): string => {
   if (value === null || value === undefined) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
@@ -10,9 +10,9 @@ export const scalarText = (value: Data | undefined): string => {
 };
 
 /**
- * The text a filter needs.
+ * Returns the string that a filter needs.
  *
- * @throws TypeError where it is none.
+ * @throws TypeError for anything else.
  */
 export const needText = (value: Data | undefined, name: string): string => {
   if (typeof value === 'string') return value;

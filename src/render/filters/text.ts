@@ -113,7 +113,7 @@ const isAllowed = (
   return isTrueData(whitelist) ? isIn(whitelist) : true;
 };
 
-/** As a glob, or else as a regular expression for all of it. */
+/** Matches as a glob, or else as a regular expression for the whole string. */
 const isMatch = (text: string, pattern: string): boolean => {
   const glob = pattern
     .replace(/[\\^$.|+(){}]/g, '\\$&')
@@ -130,14 +130,14 @@ const isMatch = (text: string, pattern: string): boolean => {
   });
 };
 
-/** Joins below the first, whatever the others begin with, and tidies up. */
+/** Joins paths below the first one, even if the others are absolute, and normalizes the result. */
 const joinPath = ([root = '', ...parts]: readonly string[]): string => {
   const tidy = parts.map(part => normalPath(part).replace(/^\/+/, ''));
   const start = normalPath(root).replace(/\/$/, '');
   return tidy.length === 0 ? normalPath(root) : normalPath([start, ...tidy].join('/'));
 };
 
-/** Python's `posixpath.normpath`: nothing is `.`, two slashes at the start stay. */
+/** Python's `posixpath.normpath`: an empty path becomes `.`, two leading slashes are kept. */
 const normalPath = (path: string): string => {
   const root = /^\/\/(?!\/)/.test(path) ? '//' : path.startsWith('/') ? '/' : '';
   const parts: string[] = [];

@@ -9,10 +9,10 @@ type Element = {
 };
 
 /**
- * A dictionary as an XML document: its key is the root element, scalars of a dictionary are
- * attributes, dictionaries are elements, and lists are elements of the same name.
+ * Formats a dictionary as an XML document: its key is the root element, scalars become attributes,
+ * dictionaries elements, and lists repeated elements.
  *
- * @throws TypeError for data that is not a document: XML has one root, and no null.
+ * @throws TypeError for other data: XML has exactly one root, and no null.
  */
 export const formatXml = (value: Data): string => {
   if (!isDict(value)) throw new TypeError('the filter xml takes a dictionary: its key is the root');

@@ -29,7 +29,7 @@ import {
   type ValueDict,
 } from './values/value.ts';
 
-/** `value.name`: a method or attribute, else what a dict has under that key. */
+/** `value.name`: a method or attribute, or else a dict's value for that key. */
 export const attributeOf = (value: Value, name: string, run: Run): Value =>
   orElse(memberOf(value, name), () =>
     orElse(keyed(value, name), () =>
@@ -40,7 +40,7 @@ export const attributeOf = (value: Value, name: string, run: Run): Value =>
 const keyed = (value: Value, name: string): Value | undefined =>
   isMap(value) ? value.get(name) : value instanceof Thing ? value.item(name) : undefined;
 
-/** `value[key]`: an item, else a method or attribute of that name. */
+/** `value[key]`: an item, or else a method or attribute of that name. */
 export const itemOf = (value: Value, key: Value, run: Run): Value => {
   const found = isMap(value)
     ? itemInDict(value, key)
@@ -72,7 +72,7 @@ const objectName = (value: Value): string => {
   return home === undefined ? `${type} object` : `${home}.${type} object`;
 };
 
-/** Where Python has the types that Jinja calls by their whole name. */
+/** The Python modules of types that Jinja shows with their full name. */
 const homes: ReadonlyMap<string, string> = new Map([
   ['OrderedDict', 'collections'],
   ['Namespace', 'jinja2.utils'],
@@ -83,7 +83,7 @@ const homes: ReadonlyMap<string, string> = new Map([
   ['LoadedFunc', 'salt.loader.lazy'],
 ]);
 
-/** A method or attribute, where there is one. Nothing of JavaScript's can be reached. */
+/** Returns a method or attribute, if it exists. JavaScript properties are not reachable. */
 export const memberOf = (value: Value, name: string): Value | undefined => {
   const method = methodOf(value, name);
   if (method) return new Callable(name, (args, run) => callMethod(name, method, value, args, run));
@@ -91,7 +91,7 @@ export const memberOf = (value: Value, name: string): Value | undefined => {
   return value instanceof Thing ? value.attribute(name) : undefined;
 };
 
-/** Calls a method of a built-in type, and tracks the strings that it makes of tainted ones. */
+/** Calls a method of a built-in type, and tracks the strings that it makes from tainted ones. */
 export const callMethod = (
   name: string,
   method: Method<never>,
@@ -101,7 +101,7 @@ export const callMethod = (
 ): Eventual<Value> => {
   const result = method(value as never, args, run);
   const { tracking } = run;
-  // Lists and dictionaries only hand out what they hold.
+  // Lists and dictionaries only return values that they contain.
   if (!tracking || (typeof value !== 'string' && !(value instanceof Bytes))) return result;
   return after(result, made => {
     tracking.made(name, value, args, made);
@@ -109,7 +109,7 @@ export const callMethod = (
   });
 };
 
-/** A method of a built-in type. */
+/** Returns a method of a built-in type. */
 export const methodOf = (value: Value, name: string): Method<never> | undefined => {
   if (typeof value === 'string') return textMethods.get(name) ?? formatMethods.get(name);
   if (isMap(value)) return dictMethods.get(name);
@@ -146,9 +146,9 @@ const formatMethods: ReadonlyMap<string, Method<string>> = new Map<string, Metho
 ]);
 
 /**
- * Looks up an attribute path, as `|map(attribute='a.0.b')` and similar filters do.
+ * Returns a function that reads an attribute path, as for `|map(attribute='a.0.b')`.
  *
- * @param otherwise taken for what is not there.
+ * @param otherwise returned for missing values.
  */
 export const pathGetter = (path: Value, run: Run, otherwise?: Value): ((value: Value) => Value) => {
   if (path === null) return value => value;
@@ -166,7 +166,7 @@ export const pathGetter = (path: Value, run: Run, otherwise?: Value): ((value: V
   };
 };
 
-/** Several paths at once, `a,b`: their values in a tuple. */
+/** Reads several paths, `a,b`, and returns their values as a tuple. */
 export const pathsGetter = (paths: Value, run: Run): ((value: Value) => Value) => {
   if (typeof paths !== 'string' || !paths.includes(',')) return pathGetter(paths, run);
   const getters = paths.split(',').map(path => pathGetter(path, run));

@@ -1,13 +1,16 @@
 /** A computed value, or a promise if a host has to answer first. */
 export type Eventual<T> = T | Promise<T>;
 
-/** Goes on with a value, at once where it is there: only what waits for a host pays for waiting. */
+/**
+ * Continues with a value, synchronously if possible: only templates that wait for a host pay for
+ * waiting.
+ */
 export const after = <A, B>(value: Eventual<A>, next: (value: A) => Eventual<B>): Eventual<B> =>
   value instanceof Promise ? value.then(next) : next(value);
 
 /**
- * One item after the other, until a step gives something else than `undefined`: that is the
- * result. The items may grow while it runs.
+ * Processes one item after the other, until a step returns a value, which is the result. The items
+ * may grow meanwhile.
  */
 export const inTurn = <T, R>(
   items: ArrayLike<T>,
@@ -33,7 +36,7 @@ const inTurnFrom = async <T, R>(
   return result;
 };
 
-/** Maps in order; a list at once where no step waits. */
+/** Maps in order; returns a list synchronously unless a step waits. */
 export const mapInTurn = <T, R>(
   items: ArrayLike<T>,
   step: (item: T, index: number) => Eventual<R>,

@@ -2,12 +2,12 @@ import { raise } from './fault.ts';
 import { quoted } from './values/text.ts';
 import type { Args, Value } from './values/value.ts';
 
-/** Names of parameters; those with a `?` at the end may be left out. */
+/** Names of parameters; optional ones end with `?`. */
 export type Params = readonly string[];
 
 export type BoundValues = (Value | undefined)[];
 
-/** Puts arguments in the order of the parameters. Python's complaints where they do not fit. */
+/** Sorts arguments by parameter. Throws Python's errors if they do not fit. */
 export const bindMacro = (callee: string, params: Params, { list, named }: Args): BoundValues => {
   if (list.length > params.length)
     raise(

@@ -1,27 +1,27 @@
 import type { TemplateOrigin } from '../source-map.ts';
 
-/** Where in a template something stands. */
+/** A position in a template. */
 export type TemplatePosition = {
   readonly source: TemplateSource;
   readonly line: number;
   /** Known for text and for tags that print. */
   readonly column?: number;
-  /** Whether this is the template's own text. */
+  /** Whether it is the template's own text. */
   readonly isText?: boolean;
 };
 
-/** A template's text and what it is called. */
+/** The text and the names of a template. */
 export type TemplateSource = {
   /** Its path inside the roots. */
   readonly name: string;
   /** The file on the control node. */
   readonly file: string;
   readonly text: string;
-  /** The template that is rendered; others are imported, included or extended. */
+  /** Whether it is the template that is rendered; others are imported, included or extended. */
   readonly isMain?: boolean;
 };
 
-/** Where a piece of the rendered text was written. */
+/** Returns the origin of a piece of the rendered text. */
 export const templateOriginOf = ({
   source,
   line,
@@ -35,7 +35,7 @@ export const templateOriginOf = ({
   isCopy: isText,
 });
 
-/** Salt's words before the reason, by kind of fault. */
+/** Salt's introduction of the reason, by kind of error. */
 const introductions = {
   undefined: 'Jinja variable ',
   syntax: 'Jinja syntax error: ',
@@ -47,7 +47,7 @@ const introductions = {
 
 export type FaultKind = keyof typeof introductions;
 
-/** An error inside a template; `renderJinja` makes a `TsaltError` of it. */
+/** An error inside a template; `renderJinja` converts it to a `TsaltError`. */
 export class JinjaFault extends Error {
   readonly kind: FaultKind;
   readonly spot: TemplatePosition | undefined;
@@ -81,12 +81,14 @@ export class JinjaFault extends Error {
   }
 }
 
-/** An error that Python would raise: TypeError, ValueError, KeyError … with Python's words. */
+/**
+ * Throws an error that Python would raise: TypeError, ValueError, KeyError … with Python's message.
+ */
 export const raise = (reason: string): never => {
   throw new JinjaFault('error', reason);
 };
 
-/** Jinja's TemplateRuntimeError and its like, which Salt reports as syntax errors. */
+/** Throws Jinja's TemplateRuntimeError and similar ones, which Salt reports as syntax errors. */
 export const raiseRuntime = (reason: string): never => {
   throw new JinjaFault('syntax', reason);
 };

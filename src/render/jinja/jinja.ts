@@ -25,10 +25,10 @@ import { isTruthy } from './values/compare.ts';
 import { Callable, markPillar, Thing, type Value, type ValueDict } from './values/value.ts';
 
 /**
- * Jinja as Salt has it: Jinja2's language with Python's values, Salt's globals, filters, tests
- * and tags. It awaits what it asks of the host.
+ * Renders Jinja as Salt does: Jinja2's language with Python's values, Salt's globals, filters,
+ * tests and tags. Calls to the host are awaited.
  *
- * @throws TsaltError `jinja-…` with the template, line and excerpt, and from where it was called.
+ * @throws TsaltError `jinja-…` with the template, line, excerpt, and call stack.
  */
 export const renderJinja = (text: string, stage: Stage): Promise<string> =>
   shareText('jinja', text, stage, renderOwn);
@@ -70,7 +70,7 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
 
 const isSls = (variables: Dict): boolean => Boolean(variables.get('sls'));
 
-/** The variables of the stage for one template: copied on first access. */
+/** Returns the variables of the stage for one template: copied on first access. */
 const namesOf = ({ variables, request, recorder }: Stage): Names => {
   const { grains, pillar, opts } = request.context;
   const watched: readonly Data[] = [grains, pillar, opts];
@@ -92,7 +92,7 @@ const own = (value: Data, recorder: Recorder | undefined, isPillar: boolean): Va
   });
 };
 
-/** `show_full_context()`: the variables that are data. */
+/** `show_full_context()`: returns the variables that are data. */
 const shown = (context: TemplateContext): ValueDict => {
   const all: ValueDict = new Map();
   for (const [name, given] of context.root.all()) {

@@ -12,7 +12,7 @@ const words =
 
 const params = ['n?', 'html?', 'min?', 'max?'];
 
-/** Blind text, as `lipsum()` of Jinja gives it. */
+/** Returns dummy text, as Jinja's `lipsum()` does. */
 export const lipsum = (args: Args): Value => {
   const [count, html = true, least, most] = bindMacro('generate_lorem_ipsum', params, args);
   const from = whole(least, 20);

@@ -33,8 +33,8 @@ export const reportFault = (error: unknown, run: Run, page: Page): TsaltError =>
 };
 
 /**
- * Salt puts line and excerpt behind the sentence. It looks the line up in the rendered file, also
- * where it is that of another; of one that has no such line it shows everything.
+ * Salt appends line and excerpt to the sentence. It looks the line up in the rendered file, even if
+ * it belongs to another one; if the file has no such line, it shows the whole file.
  */
 const saltText = (
   { saltSentence, kind }: JinjaFault,
@@ -54,7 +54,7 @@ const unexpected = (error: unknown): JinjaFault =>
     ? new JinjaFault('limit', `the template needs too much: ${error.message}`, { cause: error })
     : new JinjaFault('error', messageOf(error), { cause: error });
 
-/** The import stack, innermost first. */
+/** Returns the import stack, innermost first. */
 const calledFrom = (
   callers: readonly TemplatePosition[],
   spot: TemplatePosition | undefined,

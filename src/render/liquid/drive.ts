@@ -12,9 +12,9 @@ const isStep = (value: unknown): value is Step =>
 const stepsBetween = 256;
 
 /**
- * Runs Liquid's generators to their end. What one yields is a generator to run first, a promise
- * to wait for, or a value. Liquid's own way makes a promise for each expression of a template,
- * which takes most of its time; here only what a host is asked for is waited for.
+ * Runs Liquid's generators to their end. A generator may yield another generator to run first, a
+ * promise to await, or a value. Liquid's own implementation makes a promise for each expression of
+ * a template, which takes most of its time; this trampoline awaits only calls to the host.
  */
 export const drive = async (first: unknown): Promise<unknown> => {
   const running: Step[] = [];

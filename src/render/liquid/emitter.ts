@@ -4,7 +4,7 @@ import type { SourceMap } from '../source-map.ts';
 import { Pieces } from '../taint/align.ts';
 import type { TaintSource } from '../taint/taint-table.ts';
 
-/** The part of a template's text that prints. Its first `trimLeft` characters are cut off text. */
+/** The part of a template's text that prints. Its first `trimLeft` characters are removed. */
 type Written = {
   readonly input: string;
   readonly begin: number;
@@ -12,7 +12,7 @@ type Written = {
   readonly trimLeft?: number | boolean;
 };
 
-/** Where the texts of one rendering were written: those that are its result or a variable's value. */
+/** The origins of the texts of one rendering: of its result and of variables. */
 export type TextMaps = {
   readonly mapOf: (
     pieces: readonly string[],
@@ -21,7 +21,7 @@ export type TextMaps = {
   readonly known: Map<string, SourceMap<Template>>;
 };
 
-/** A printed value, on its way to the text. */
+/** A printed value before it is added to the text. */
 export class Printed {
   readonly text: string;
   readonly ranges: readonly TaintRange[];
@@ -32,9 +32,9 @@ export class Printed {
   }
 }
 
-/** Collects what templates print, and where it was written. */
+/** Collects the output of templates with its origins. */
 export class MappedEmitter {
-  /** The node that prints now. */
+  /** The node that is printing. */
   at: Template | undefined;
   /** The text so far. Liquid reads it after each round of a loop. */
   buffer = '';
@@ -50,7 +50,7 @@ export class MappedEmitter {
     this.add(html === undefined || html === null ? '' : String(html));
   }
 
-  /** The whole text, known from now on by where it was written. */
+  /** Returns the whole text and records its origins. */
   finish(): string {
     this.#maps.known.set(this.buffer, this.#maps.mapOf(this.#pieces, this.#templates));
     return this.buffer;
@@ -67,7 +67,7 @@ export class MappedEmitter {
   }
 }
 
-/** Collects besides what of it is tainted. */
+/** Also collects the tainted parts. */
 export class TrackingEmitter extends MappedEmitter {
   readonly #table: TaintSource;
   readonly #pieces = new Pieces();
@@ -90,7 +90,7 @@ export class TrackingEmitter extends MappedEmitter {
     this.add(text);
   }
 
-  /** The whole text; what it becomes is tainted where it is. */
+  /** Returns the whole text, and taints the same parts in any value made from it. */
   override finish(): string {
     const ranges = rangesOf(this.#pieces.ranges);
     if (ranges) this.#table.learn(this.buffer, ranges);
@@ -98,7 +98,7 @@ export class TrackingEmitter extends MappedEmitter {
   }
 }
 
-/** Returns what a template's node prints: the text of `{% raw %}` is inside of the tag. */
+/** Returns the text of a template's node: that of `{% raw %}` is inside the tag. */
 export const writtenBy = (template: Template): Written => {
   const { tokens } = template as { readonly tokens?: readonly Written[] };
   return tokens?.[0] ?? (template.token as Written);

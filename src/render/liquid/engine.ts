@@ -12,7 +12,7 @@ import { registerTags } from './tags.ts';
 import { printedBy, trackPrints } from './tracking.ts';
 import { unwrap } from './wrap.ts';
 
-/** Liquid for one set of files and one saltenv, with the templates it has parsed. */
+/** Liquid for one set of files and one saltenv, with the parsed templates. */
 export type Engine = {
   readonly liquid: Liquid;
   readonly parse: (text: string, file: string) => Template[];
@@ -22,7 +22,7 @@ export type Engine = {
 
 const engines = new WeakMap<FileRoots, Map<string, Engine>>();
 
-/** The engine that hosts with the same files share. */
+/** Returns the engine, which hosts with the same files share. */
 export const engineFor = (files: FileRoots, saltenv: string): Engine => {
   const known = engines.get(files) ?? new Map<string, Engine>();
   engines.set(files, known);
@@ -46,7 +46,7 @@ const makeEngine = (files: FileRoots, saltenv: string): Engine => {
     fs: fileSystem(files, saltenv, read),
     relativeReference: true,
     cache: 1000,
-    // Asking ICU for this machine's own takes 15 ms; and a template means the same everywhere.
+    // Detecting this machine's locale takes 15 ms, and templates must not depend on it.
     locale: 'en-US',
     strictVariables: true,
     strictFilters: true,
@@ -80,7 +80,9 @@ const makeEngine = (files: FileRoots, saltenv: string): Engine => {
 
 const maxParsed = 2000;
 
-/** Templates by their path inside the roots, `/`-rooted while Liquid handles them. */
+/**
+ * Finds templates by their path inside the roots; Liquid handles the paths with a leading slash.
+ */
 const fileSystem = (files: FileRoots, saltenv: string, read: (file: string) => string) => ({
   sep: '/',
   resolve: (dir: string, file: string) => {
@@ -96,7 +98,7 @@ const fileSystem = (files: FileRoots, saltenv: string, read: (file: string) => s
   readFileSync: read,
 });
 
-/** The value, guarded where another engine reads it. */
+/** Prints a value, escaped if another engine follows. */
 function printValue(this: { readonly context: Context }, value: unknown): string {
   const data = unwrap(value);
   const text = showValue(data);
@@ -104,13 +106,16 @@ function printValue(this: { readonly context: Context }, value: unknown): string
   return printedBy(globals, data, text, stageOf(globals).guarded ? guard(text) : text) as string;
 }
 
-/** Returns what `{{ … }}` prints: text as it is, nothing for null, dicts and lists as JSON, which YAML reads. */
+/**
+ * Formats the output of `{{ … }}`: strings unchanged, nothing for null, dicts and lists as JSON,
+ * which YAML can read.
+ */
 const showValue = (data: Data): string => {
   if (data === null) return '';
   return typeof data === 'string' ? data : dumpJson(data);
 };
 
-/** `contains` knows dicts: is this a key? */
+/** `contains` with a dict: whether it has the key. */
 const contains: Contains = (left, right, ctx) =>
   typeof left === 'object' && left !== null && !Array.isArray(left) && Symbol.iterator in left
     ? isKey(left, right)

@@ -17,11 +17,11 @@ type Page = {
   readonly tplfile: string;
   readonly text: string;
   readonly fileOf: (text: string) => string | undefined;
-  /** The file on the control node, of a path inside the roots. */
+  /** Returns the file on the control node for a path inside the roots. */
   readonly fileIn: (path: string) => string;
 };
 
-/** A Liquid error in our words: what, in which template, with the lines around. */
+/** Converts a Liquid error: the reason, the template, and the lines around. */
 export const liquidFault = (error: unknown, page: Page): TsaltError => {
   const { file, text, tplfile } = page;
   if (error instanceof TsaltError) return error;

@@ -15,7 +15,7 @@ type FilterThis = {
   readonly token: { readonly args: readonly unknown[] };
 };
 
-/** Positional and named arguments of a filter: only the template knows which is which. */
+/** Splits the positional and named arguments of a filter. */
 const split = (self: FilterThis, argv: readonly unknown[]): { args: Data[]; kwargs: Dict } => {
   const args: Data[] = [];
   const kwargs: Dict = new Map();
@@ -40,7 +40,7 @@ export const registerFilters = (liquid: Liquid): void => {
     const ranges = table?.of(String(fun));
     if (table && ranges && (await livesHere?.(String(fun))) !== false)
       throw selectFault(table.owner, ranges, `the function "${String(fun)}" of the control node`);
-    // Some functions change their arguments; what the template sees is everybody's.
+    // Some functions change their arguments, and the template's data is shared.
     const [ownArgs, ownKwargs] = cloneData([args, kwargs]) as [Data[], Dict];
     return wrap(await call(String(fun), ownArgs, ownKwargs));
   } as never);
@@ -76,7 +76,7 @@ export const registerFilters = (liquid: Liquid): void => {
 
 type FilterFunction = (this: FilterThis, ...argv: unknown[]) => unknown;
 
-/** Filters of Liquid's own that choose at random or read the clock for `now`. */
+/** Liquid's own filters that choose randomly, or read the clock for `now`. */
 const chancy = [
   'sample',
   'date',

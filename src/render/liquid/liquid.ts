@@ -8,7 +8,7 @@ import { setStage } from './stage.ts';
 import { tableOf } from './tracking.ts';
 import { Views, wrap } from './wrap.ts';
 
-/** Liquid with Salt's variables, filters and tags; awaits what it asks of the host. */
+/** Renders Liquid with Salt's variables, filters and tags; awaits calls to the host. */
 export const renderLiquid = async (text: string, stage: Stage): Promise<string> => {
   if (text.includes('{{') || text.includes('{%'))
     return shareText('liquid', text, stage, renderOwn);
@@ -39,7 +39,7 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
   }
 };
 
-/** Data that may differ between hosts is read through views that report to the recorder. */
+/** Wraps data that may differ between hosts in views that report reads to the recorder. */
 const watch = (
   globals: Record<string, unknown>,
   { request, variables }: Stage,

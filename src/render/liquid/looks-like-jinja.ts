@@ -1,4 +1,4 @@
-/** Syntax inside a tag or an output that Jinja has and Liquid does not have. */
+/** Syntax inside a tag or an output that exists in Jinja and not in Liquid. */
 const signs: readonly RegExp[] = [
   /^%[-+]?\s*(?:set|from|import|macro|call|filter|do|with|elif|endset|endmacro|endcall|endfilter|endwith)\b/,
   /^%[-+]?\s*(?:el)?if\b.*\b(?:is\s+(?:not\s+)?\w+|not\s+in|in\s+[\w'"[(])/s,
@@ -15,7 +15,7 @@ const signs: readonly RegExp[] = [
 const parts = /\{([%{#][\s\S]*?)[%}#]\}/g;
 
 /**
- * Does this template look as if it were written for Jinja? Asked when it fails as Liquid.
+ * Whether this template looks like Jinja. Used when it fails as Liquid.
  *
  * @param text the whole template
  */

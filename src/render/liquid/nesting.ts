@@ -10,7 +10,7 @@ import {
 const maxDepth = 50;
 const depths = new WeakMap<object, number>();
 
-/** Templates that include each other without end are an error, not the end of all memory. */
+/** Limits the nesting of includes, so that endless ones are an error and do not exhaust memory. */
 export const limitNesting = (liquid: Liquid): void => {
   liquid.registerTag('include', LimitedInclude);
   liquid.registerTag('render', LimitedRender);
@@ -49,7 +49,7 @@ const enter = ({ globals }: Context): void => {
   depths.set(globals, depth);
 };
 
-/** Not after an error: that ends the whole rendering, and its globals with it. */
+/** Not called after an error, which ends the whole rendering with its globals. */
 const leave = ({ globals }: Context): void => {
   depths.set(globals, (depths.get(globals) ?? 1) - 1);
 };

@@ -13,7 +13,7 @@ export const mapsOf = (globals: object): TextMaps => {
   if (known) return known;
   const { request, variables } = stageOf(globals);
   const { file, saltenv, context } = request;
-  // Maps are kept for other hosts: nothing of this one may go with them.
+  // Maps are kept for other hosts, so they must not refer to data of this one.
   const page = {
     file,
     saltenv,
@@ -38,7 +38,7 @@ type Page = {
 
 const originIn = ({ file, saltenv, files, tplfile }: Page, template: Template): TemplateOrigin => {
   const { input, begin, trimLeft, file: path = tplfile } = writtenBy(template);
-  // Only text knows how much of it is cut off; tags know whether they cut.
+  // Only text nodes know how much of them is removed; tags know whether they strip.
   const isCopy = typeof trimLeft === 'number';
   const start = begin + (isCopy ? trimLeft : 0);
   const before = input.slice(0, start).split(/\r\n|[\r\n]/);
@@ -51,7 +51,7 @@ const originIn = ({ file, saltenv, files, tplfile }: Page, template: Template): 
   };
 };
 
-/** The file on the control node that a template was read from. */
+/** Returns the file on the control node of a template. */
 export const fileIn = (files: FileRoots, path: string, saltenv: string): string => {
   const found = files.find(path, saltenv);
   return found ? shownPath(found.path) : path;

@@ -2,12 +2,12 @@ import type { Stage } from '../types.ts';
 
 const stages = new WeakMap<object, Stage>();
 
-/** Remembers which stage a template's globals belong to; partials share the globals of their page. */
+/** Records the stage of a template's globals; partials share the globals of their page. */
 export const setStage = (globals: object, stage: Stage): void => {
   stages.set(globals, stage);
 };
 
-/** The stage a tag or filter works for. */
+/** Returns the stage in which a tag or filter runs. */
 export const stageOf = (globals: object): Stage => {
   const stage = stages.get(globals);
   if (!stage) throw new Error('a Liquid tag ran outside of a template');

@@ -3,8 +3,8 @@ import { type Token, Tokenizer } from 'liquidjs';
 type Part = Token & { readonly operator?: string };
 
 /**
- * Liquid drops what stands behind an expression: `{% if x is not defined %}` would be `{% if x %}`.
- * From here on it is an error.
+ * Makes trailing text after an expression an error. Liquid ignores it: `{% if x is not defined %}`
+ * would be `{% if x %}`.
  */
 export const refuseTrailing = (): void => {
   const { readFilteredValue } = Tokenizer.prototype;
@@ -13,14 +13,14 @@ export const refuseTrailing = (): void => {
     const value = readFilteredValue.call(this);
     const begin = secondValue(value.initial.postfix as Part[]) ?? this.p;
     const rest = this.input.slice(begin, this.N).trim();
-    // `cycle` reads one after the other.
+    // `cycle` reads its values one after the other.
     if (rest === '' || rest.startsWith(',')) return value;
     throw new Error(`"${rest.slice(0, 60)}" is more than the expression before it can have`);
   };
   strict.add(Tokenizer.prototype.readFilteredValue);
 };
 
-/** Where a value begins that no operator joins to the one before it. */
+/** Returns the start of a value that no operator connects to the value before it. */
 const secondValue = (parts: readonly Part[]): number | undefined => {
   const inOrder = parts.toSorted((a, b) => a.begin - b.begin);
   return inOrder.find(

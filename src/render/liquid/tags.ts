@@ -87,7 +87,10 @@ const loadTag = (name: string, format: Format): TagClass =>
     }
   };
 
-/** `{% import_yaml 'path' as NAME %}`, from the file roots; `./` and `../` start at the template. */
+/**
+ * `{% import_yaml 'path' as NAME %}`, from the file roots; `./` and `../` are relative to the
+ * template.
+ */
 const importTag = (format: Format): TagClass =>
   class extends Tag {
     readonly #path: Value;

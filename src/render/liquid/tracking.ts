@@ -27,7 +27,7 @@ import { unseen } from './wrap.ts';
 
 const tables = new WeakMap<object, TaintTable>();
 
-/** What is known to be tainted in one rendering; `undefined` where no host is involved. */
+/** Returns the taint table of one rendering; `undefined` if no host is involved. */
 export const tableOf = (globals: object): TaintSource | undefined => {
   const known = tables.get(globals);
   if (known) return known;
@@ -38,7 +38,10 @@ export const tableOf = (globals: object): TaintSource | undefined => {
   return made;
 };
 
-/** A host chooses no template or file of data beyond a name within one folder. */
+/**
+ * Refuses host-supplied data in the path of a template or data file, except a name within one
+ * folder.
+ */
 export const refuseTaintedPath = (globals: object, path: string): void => {
   const table = tableOf(globals);
   const ranges = table?.of(path);
@@ -47,9 +50,9 @@ export const refuseTaintedPath = (globals: object, path: string): void => {
 };
 
 /**
- * The text of a printed value with the parts that the host chose.
+ * Returns the text of a printed value with its tainted parts.
  *
- * @param guarded the text as another engine may read it
+ * @param guarded the text, escaped for another engine
  */
 export const printedBy = (
   globals: object,
@@ -70,7 +73,7 @@ type RenderTemplates = (
   emitter?: unknown,
 ) => Generator<unknown, unknown, unknown>;
 
-/** Has every text that templates print collected with its origins and taint, every filter tracked. */
+/** Collects every printed text with its origins and taint, and tracks every filter. */
 export const trackPrints = (liquid: Liquid): void => {
   const renderer = liquid.renderer as unknown as { renderTemplates: RenderTemplates };
   renderer.renderTemplates = printAll;
@@ -78,7 +81,7 @@ export const trackPrints = (liquid: Liquid): void => {
     if (typeof filter === 'function') liquid.filters[name] = tracked(name, filter as Handler);
 };
 
-/** Renders templates one after the other, as Liquid does, and notes which of them prints. */
+/** Renders templates one after the other, as Liquid does, and records which one is printing. */
 const printAll: RenderTemplates = function* (templates, ctx, given) {
   const emitter = given instanceof MappedEmitter ? given : emitterFor(ctx.globals);
   const { renderLimit } = ctx as unknown as { renderLimit: { check: (now: number) => void } };

@@ -5,13 +5,13 @@ import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/va
 import type { Recorder } from '../share/recorder.ts';
 
 /**
- * Data as Liquid sees it. A dict becomes a view without a prototype: its properties are the
- * dict's keys and nothing else, it iterates as pairs. Lists are copied, floats keep their
- * `.0`. `unwrap` gives the very dict back.
+ * Wraps data for Liquid. A dict becomes a view without a prototype: its properties are the dict's
+ * keys and nothing else, and it iterates as pairs. Lists are copied, floats keep their `.0`.
+ * `unwrap` returns the original dict.
  */
 export const wrap = (data: Data): unknown => allViews.of(data);
 
-/** Views of the same data are the same view; reads through them are reported to the recorder. */
+/** Returns the same view for the same data; reads through views are reported to the recorder. */
 export class Views {
   readonly #views = new WeakMap<object, object>();
   readonly #recorder: Recorder | undefined;
@@ -82,7 +82,7 @@ export class Views {
   }
 }
 
-/** Views that nobody watches. */
+/** Views without a recorder. */
 const allViews = new Views();
 
 type Original = { readonly data: Data[] | Dict; readonly recorder: Recorder | undefined };
@@ -112,7 +112,10 @@ class LiquidFloat extends Drop {
   }
 }
 
-/** The key a template means by a text: that text, or the number or truth value it spells. */
+/**
+ * Returns the key that a string in a template means: the string itself, or the number or boolean
+ * that it spells.
+ */
 const keyNamed = (
   dict: Dict,
   name: string,
@@ -126,7 +129,9 @@ const keyNamed = (
   return findKey(dict, isNumber ? Number(name) : name === 'true');
 };
 
-/** As `unwrap`, for those who only track: no recorder is told, as the template sees nothing of it. */
+/**
+ * As `unwrap`, for tracking: the read is not recorded, since the template does not see the result.
+ */
 export const unseen = (value: unknown): unknown => {
   if (typeof value !== 'object' || value === null) return value;
   const known = originals.get(value)?.data;
@@ -134,7 +139,7 @@ export const unseen = (value: unknown): unknown => {
   return Array.isArray(value) ? value.map(unseen) : value;
 };
 
-/** Data again, from whatever a template made. */
+/** Converts the values of a template back to data. */
 export const unwrap = (value: unknown): Data => {
   if (value === undefined || value === null) return null;
   if (value instanceof LiquidFloat) return value.float;

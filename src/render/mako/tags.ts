@@ -23,7 +23,7 @@ export const tagAttributes = (written: string, line: number): ReadonlyMap<string
 };
 
 type Kind = {
-  /** The attributes it takes; all others are refused. */
+  /** The attributes that it accepts; all others are refused. */
   readonly takes: readonly string[];
   /** Its immediate effect; without it, the tag has a body and `close`. */
   readonly at?: (tag: MakoTag, program: ScriptProgram) => void;
@@ -75,10 +75,10 @@ const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
 ]);
 
 /**
- * A tag begins.
+ * Begins a Mako tag.
  *
  * @returns whether it stays open until its `</%name>`.
- * @throws SyntaxError for tags and attributes that do not work here, by name.
+ * @throws SyntaxError that names an unsupported tag or attribute
  */
 export const openTag = (tag: MakoTag, isClosed: boolean, program: ScriptProgram): boolean => {
   const kind = kinds.get(tag.name);
@@ -124,7 +124,7 @@ function namespace(tag: MakoTag, program: ScriptProgram): void {
     program.shared(`const { ${names.join(', ')} } = ${name ?? loaded};`, tag.line);
 }
 
-/** The file a tag names, as an expression: it may hold `${…}` itself. */
+/** Returns the file that a tag names, as an expression: it may contain `${…}`. */
 const file = (tag: MakoTag): string => {
   const written = need(tag, 'file');
   const expression = /^\$\{([\s\S]*)\}$/.exec(written)?.[1];

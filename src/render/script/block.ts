@@ -1,11 +1,11 @@
 import { scriptSyntaxFault } from './program.ts';
 
 /**
- * A control line of Mako or Wempy as JavaScript: `if EXPR:`, `elif EXPR:`, `else:`,
- * `for NAME in EXPR:`, `while EXPR:`, `try:`, `except:`. Names of a `for` may be several:
- * `for key, value in pillar.items():`. `undefined` where the line is none of them.
+ * Converts a control line of Mako or Wempy to JavaScript: `if EXPR:`, `elif EXPR:`, `else:`, `for
+ * NAME in EXPR:`, `while EXPR:`, `try:`, `except:`. A `for` may have several names: `for key, value
+ * in pillar.items():`. Returns `undefined` for any other line.
  *
- * @param loop `$loop` where the body sees a `loop`.
+ * @param loop `$loop` if the body has a variable `loop`.
  */
 export const openBlock = (
   code: string,

@@ -13,7 +13,8 @@ const compilers: Readonly<Record<Language, (text: string) => ScriptProgram>> = {
 const known = new Map<string, string>();
 
 /**
- * A template as the code of a function: its parameters are what is offered, then the variables.
+ * Compiles a template to the code of a function: its parameters are the offered names, then the
+ * variables.
  *
  * @throws SyntaxError with the line as `cause`
  */
@@ -25,7 +26,9 @@ export const codeOf = (language: Language, text: string, variables: readonly str
   return `(async function (${[...offered, ...variables].join(', ')}) {{\n${body}\n}})`;
 };
 
-/** The template's line of a line of such code, both 1-based; undefined where it has none. */
+/**
+ * Returns the template's line for a line of such code, both 1-based; undefined if there is none.
+ */
 export const templateLine = (code: string, line: number): number | undefined => {
   const lines = code.split('\n').slice(0, line);
   for (let at = lines.length - 1; at >= 0; at -= 1) {

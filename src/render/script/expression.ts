@@ -3,7 +3,7 @@ import { scriptSyntaxFault } from './program.ts';
 const closers: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
 
 /**
- * Where the JavaScript expression that starts at `from` ends: at the first `end` outside of
+ * Returns the end of the JavaScript expression that starts at `from`: the first `end` outside of
  * quotes and brackets.
  */
 export const expressionEnd = (source: string, from: number, end: string, line: number): number => {
@@ -29,7 +29,7 @@ const stringEnd = (source: string, start: number): number => {
   return -1;
 };
 
-/** Takes `value | h, trim` apart; `||` belongs to the expression. */
+/** Splits `value | h, trim` into expression and filters; `||` belongs to the expression. */
 export const splitFilters = (text: string): [expression: string, filters: string[]] => {
   const [, expression, filters] =
     /^([\s\S]*[^|])\|(?!\|)\s*([A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*)\s*$/.exec(text) ?? [];

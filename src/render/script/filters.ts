@@ -9,7 +9,10 @@ const html: Readonly<Record<string, string>> = {
 const escaped = (text: string): string => text.replace(/[&<>"']/g, char => html[char] ?? char);
 const same = (text: string): string => text;
 
-/** Mako's filters behind an expression, by name. `json` is ours: it is applied to the value. */
+/**
+ * Mako's filters by name, applied to the text of an expression. `json` is ours: it is applied to
+ * the value.
+ */
 export const makoTextFilters: ReadonlyMap<string, (text: string) => string> = new Map([
   ['h', escaped],
   ['x', escaped],
@@ -22,10 +25,12 @@ export const makoTextFilters: ReadonlyMap<string, (text: string) => string> = ne
   ['json', same],
 ]);
 
-/** A filter by name, or a function of the template's own. */
+/** A filter by name, or a function of the template. */
 export type Filter = string | ((text: string) => unknown);
 
-/** Returns the printed form of a value: text as it is, nothing for null, collections as JSON. */
+/**
+ * Returns the printed form of a value: strings unchanged, nothing for null, collections as JSON.
+ */
 export const shownAs = async (value: unknown, filters: readonly Filter[]): Promise<string> => {
   let text = filters.includes('json') ? JSON.stringify(value) : show(value);
   for (const filter of filters)

@@ -33,7 +33,7 @@ class Loop {
   }
 }
 
-/** Each item with the `loop` it is seen in. */
+/** Yields each item with its `loop`. */
 export function* loopOver(value: unknown): Generator<[Loop, unknown]> {
   const items = [...iterate(value)];
   const loop = new Loop(items.length);

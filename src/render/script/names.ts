@@ -5,6 +5,6 @@ const reserved = new Set(
   implements arguments eval`.split(/\s+/),
 );
 
-/** Can JavaScript have a variable of this name? */
+/** Whether JavaScript can have a variable of this name. */
 export const isName = (name: string): boolean =>
   /^[A-Za-z_$][\w$]*$/.test(name) && !reserved.has(name);

@@ -2,12 +2,11 @@ import { type Filter, makoTextFilters } from './filters.ts';
 
 /**
  * The compiled form of a template with JavaScript: the body of a function that returns its
- * `GuestParts`. Statements print; functions of the template's own, its blocks and what it imports
- * stand before them.
+ * `GuestParts`. Statements print; the template's functions, blocks and imports come first.
  */
 export class ScriptProgram {
   readonly #shared: string[] = [];
-  /** The body, and inside of it the functions that are being written. */
+  /** The body, and the functions inside it that are being written. */
   readonly #open: string[][] = [[]];
   readonly #functions = new Map<string, string>();
   #parent = 'undefined';
@@ -29,22 +28,22 @@ export class ScriptProgram {
     this.#add(`$at(${line});\n${code}\n`);
   }
 
-  /** A part of a statement that no other statement may stand before: `} else {`. */
+  /** Adds code that no other statement may precede: `} else {`. */
   glue(code: string): void {
     this.#add(code);
   }
 
-  /** Code that all functions of the template see. */
+  /** Adds code that all functions of the template can use. */
   shared(code: string, line: number): void {
     this.#shared.push(`$at(${line});\n${code}\n`);
   }
 
-  /** An expression for the file of the template that this one is put into. */
+  /** Sets the expression for the file of the template that this one inherits from. */
   inherit(file: string): void {
     this.#parent = file;
   }
 
-  /** The lines that follow are a function's body, until one of the `end…`. */
+  /** Begins the body of a function, which one of the `end…` methods ends. */
   begin(): void {
     this.#open.push([]);
   }
@@ -59,7 +58,7 @@ export class ScriptProgram {
     }
   }
 
-  /** Ends a block: printed here, unless a template that this one inherits from has it. */
+  /** Ends a block: printed here, unless a template that this one inherits from has the block. */
   endBlock(name: string, filters: readonly string[]): void {
     this.#shared.push(`async function $block_${name}() { return ${this.#captured(filters)}; }`);
     this.#functions.set(name, `$block_${name}`);
@@ -98,7 +97,7 @@ export class ScriptProgram {
 
 export type TextFunction = (...args: unknown[]) => Promise<string>;
 
-/** Prints a text; `isLiteral` where the template itself has it. */
+/** Prints a text; `isLiteral` if it is the template's own. */
 type PrintText = (text: string, isLiteral?: boolean) => void;
 
 export type Body = (out: PrintText, put: Put) => Promise<void>;
@@ -110,10 +109,10 @@ export type Put = (
   line: number,
 ) => Promise<void>;
 
-/** Other filters than those of Mako are functions of the template. */
+/** Filters that Mako does not have are functions of the template. */
 const filterList = (filters: readonly string[]): string =>
   `[${filters.map(name => (makoTextFilters.has(name) ? JSON.stringify(name) : name)).join(', ')}]`;
 
-/** A fault of the template's own syntax, at a line. */
+/** Makes a syntax error of the template, at a line. */
 export const scriptSyntaxFault = (message: string, line: number): SyntaxError =>
   new SyntaxError(message, { cause: line });

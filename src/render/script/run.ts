@@ -23,7 +23,7 @@ export const renderMako = (text: string, stage: Stage): Promise<string> =>
 export const renderWempy = (text: string, stage: Stage): Promise<string> =>
   runScript({ language: 'wempy', title: 'Wempy' }, text, stage);
 
-/** Variables whose values are not data, or that are another's second name. */
+/** Variables whose values are not data, or that are second names. */
 const further = ['salt', '__salt__', '__grains__', '__pillar__', '__opts__'];
 
 const runScript = async (
@@ -53,13 +53,13 @@ const runScript = async (
   }
 };
 
-/** The template's own text in a result, as offsets: beginning and end by turns. */
+/** Reads the offsets of the template's own text in a result: alternating beginnings and ends. */
 const literalSpans = (written: string): readonly number[] =>
   written === '' ? [] : written.split(',').map(Number);
 
 /**
- * Reports what a host may have sent in a result. Text that the template has itself is not compared
- * with it: a word such as a grain's name would be found in its code.
+ * Reports host-supplied strings in a result. The template's own text is not searched: a word such
+ * as a grain's name would be found in its code.
  */
 const notePrinted = (
   result: string,
@@ -95,7 +95,9 @@ class Scope {
     this.names = [...all].filter(name => isName(name) && !offered.includes(name));
   }
 
-  /** A template with the variables that its text names and no earlier one of the rendering named. */
+  /**
+   * Returns a template with the variables in its text that no earlier one of the rendering used.
+   */
   template(file: string, path: string, text: string): ScriptTemplate {
     const variables: Record<string, string> = {};
     for (const [key, value] of this.#variables) {
@@ -107,7 +109,10 @@ class Scope {
     return { file, path, text, variables };
   }
 
-  /** Answers the sandbox. It may send anything: each word is a text, and is read as data. */
+  /**
+   * Answers calls of the sandbox. They are untrusted: each argument is a string that is parsed as
+   * data.
+   */
   serve: ServeWorker = async (name, words) => {
     const [first, second, third] = words.map(String);
     const { context } = this.#stage.request;
@@ -123,7 +128,7 @@ class Scope {
     );
   };
 
-  /** A file of the roots: beside the template, else from the top of the roots. */
+  /** Finds a file of the roots: relative to the template, or else from the top of the roots. */
   #find(path: string, from: string): ScriptTemplate {
     const { context, saltenv } = this.#stage.request;
     const { files } = context;
@@ -135,7 +140,9 @@ class Scope {
   }
 }
 
-/** Why a rendering failed: what a call of its ended with, or a fault at its place. */
+/**
+ * Returns the error of a failed rendering: that of one of its calls, or its own with its position.
+ */
 const failure = (
   error: unknown,
   title: string,
@@ -162,7 +169,7 @@ const failure = (
 let wasm: Promise<Wasm> | undefined;
 let code: ReturnType<typeof workerCode> | undefined;
 
-/** V8's own stack in a worker: QuickJS's half of a megabyte takes more of it. */
+/** V8's stack in a worker: it must hold QuickJS's half a megabyte of stack. */
 const stackSizeMb = 16;
 
 const pool = new Pool({

@@ -10,7 +10,7 @@ import {
 
 import type { Wasm } from '../confined/worker-file.ts';
 
-// Its types say that it is CommonJS, but what is bundled is its ES module.
+// Its types declare CommonJS, but the bundle contains its ES module.
 const base = packed.default as unknown as QuickJSSyncVariant;
 
 export type SandboxLimits = {
@@ -32,13 +32,13 @@ export class GuestFault extends Error {
   }
 }
 
-/** Half of a megabyte: deeper, the thread's own stack would end first. */
+/** Half a megabyte: with more, the thread's own stack would overflow first. */
 const stackBytes = 512 * 1024;
 
 /**
- * A QuickJS of its own: its own WebAssembly memory, one runtime, one context. It knows the
- * built-in objects of ECMAScript and the functions that are put in, nothing else; only texts and
- * handles of its own values go in and out. It is left to the garbage collector as a whole.
+ * A separate QuickJS: its own WebAssembly memory, one runtime, one context. It contains the
+ * built-in objects of ECMAScript and the functions that are added, nothing else; only strings and
+ * handles of its own values are exchanged. It is garbage-collected as a whole.
  */
 export class Sandbox {
   readonly context: QuickJSContext;
@@ -66,22 +66,22 @@ export class Sandbox {
     return new Sandbox(quickjs.newRuntime(), limits);
   }
 
-  /** Milliseconds that the code in here may still compute. */
+  /** The remaining milliseconds of computing time. */
   get left(): number {
     return Math.max(0, this.#left);
   }
 
   /**
-   * Lets code compute, with all that follows from it, until it waits for something or ends.
+   * Runs code, with all jobs that it starts, until it waits or ends.
    *
-   * @throws LimitError when its time is over, or it nests deeper than the stack is
+   * @throws LimitError if its time is up or it is nested too deeply
    */
   compute(work: () => void): void {
     const begin = performance.now();
     this.#end = begin + this.left;
     try {
       work();
-      // One by one: a job that the interrupt ended must not be followed by another.
+      // One by one: after a job that was interrupted, no other may run.
       while (!this.#over && this.#runtime.hasPendingJob()) {
         const { error } = this.#runtime.executePendingJobs(1);
         error?.dispose();
@@ -96,7 +96,7 @@ export class Sandbox {
     if (this.#over) throw new LimitError('time');
   }
 
-  /** Calls the guest once more after its time was over, for a moment. */
+  /** Calls the guest once more after its time is up, for a moment. */
   afterwards<T>(work: () => T): T {
     const over = this.#over;
     this.#over = false;
@@ -120,7 +120,7 @@ export class Sandbox {
   }
 
   /**
-   * Calls a method of a guest's object.
+   * Calls a method of a guest object.
    *
    * @throws GuestFault
    */
@@ -138,7 +138,7 @@ export class Sandbox {
       const property = this.context.getProp(error, name);
       return this.context.typeof(property) === 'string' ? this.context.getString(property) : '';
     };
-    // It is an error that QuickJS made: before the template's own code runs there is no other.
+    // QuickJS made this error: the template's own code has not run yet.
     return new GuestFault(read('name'), read('message'), read('stack'));
   }
 }

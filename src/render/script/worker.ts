@@ -8,7 +8,7 @@ import { codeOf, type Language, templateLine } from './compile.ts';
 import { whereBase } from './guest/protocol.ts';
 import { GuestFault, LimitError, Sandbox, type SandboxLimits } from './sandbox.ts';
 
-/** A template, and the packed values of variables that it may name. */
+/** A template, and the packed values of variables that it may use. */
 export type ScriptTemplate = {
   readonly file: string;
   readonly path: string;
@@ -19,18 +19,21 @@ export type ScriptTemplate = {
 export type ScriptJob = {
   readonly language: Language;
   readonly template: ScriptTemplate;
-  /** Names that a template of this rendering can see; their values come with the first that does. */
+  /**
+   * Names that templates of this rendering can use; the values are sent with the first template
+   * that uses them.
+   */
   readonly names: readonly string[];
   readonly guarded: boolean;
   readonly limits: SandboxLimits;
 };
 
-/** The code of `guest/main.ts`, as a script whose value is its `guestFor`. */
+/** The code of `guest/main.ts`, as a script that evaluates to its `guestFor`. */
 declare const guestCode: string;
 
 const { wasm } = workerData as { readonly wasm: Wasm };
 
-/** Calls that a template may have begun without waiting for them. */
+/** Limit of calls that a template may have started without awaiting them. */
 const mostCalls = 1000;
 
 type Loaded = ScriptTemplate & { readonly code: string };
@@ -67,7 +70,7 @@ class ScriptRun {
     });
   }
 
-  /** A message of the guest's. What it says is only looked at, and sent on as text. */
+  /** Receives a message of the guest. It is untrusted and passed on as strings. */
   #hear(kind: string, words: readonly string[]): number {
     const [first = '', ...rest] = words;
     if (kind === 'done') {
@@ -146,7 +149,7 @@ class ScriptRun {
     return source;
   }
 
-  /** Lets the guest compute, and ends the rendering where that fails or can never end. */
+  /** Runs the guest, and ends the rendering if that fails or can never end. */
   #compute(work: () => void): void {
     computes(this.#run.id, this.#sandbox.left);
     try {
@@ -169,7 +172,7 @@ class ScriptRun {
     else this.#fail({ name: 'Error', message: messageOf(error) }, '');
   }
 
-  /** A template that makes no sense, to Mako or to JavaScript. */
+  /** Returns the syntax error of a template, in Mako or in JavaScript. */
   #syntax(error: unknown): SentError | undefined {
     const guestStack = error instanceof GuestFault ? error.guestStack : undefined;
     if (!(error instanceof Error) || error.name !== 'SyntaxError') return undefined;
@@ -184,7 +187,7 @@ class ScriptRun {
     };
   }
 
-  /** The template's place: what the error says itself, else where the template was. */
+  /** Adds the position in the template: that of the error itself, or else the current one. */
   #fail(error: SentError, stack: string): void {
     let [index, line] = this.#where();
     const found = lineIn(stack);
@@ -239,7 +242,7 @@ class ScriptRun {
   }
 }
 
-/** The first line of a template's code in a stack of QuickJS. */
+/** Finds the first line of a template's code in a QuickJS stack. */
 const lineIn = (stack: string): { index: number; line: number } => {
   const [, index = '-1', line = '0'] = /\btemplate(\d+):(\d+)/.exec(stack) ?? [];
   return { index: Number(index), line: Number(line) };

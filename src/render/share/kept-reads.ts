@@ -3,7 +3,7 @@ import { joinMarks } from './mark.ts';
 import { DependencyTrace, nameOfLook } from './places.ts';
 import type { Seen } from './recorder.ts';
 
-/** The reads of one rendering, which can be repeated for another host. */
+/** The recorded reads of one rendering, which can be repeated for another host. */
 export class KeptReads implements TextReads {
   readonly #seen: readonly Seen[];
   readonly #start: string;
@@ -48,7 +48,7 @@ export class KeptReads implements TextReads {
       }
       return true;
     } catch {
-      // A read that fails here fails in the rendering as well, which reports it.
+      // If a read fails here, it also fails in the rendering, which reports the error.
       return false;
     }
   }

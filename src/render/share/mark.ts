@@ -3,8 +3,8 @@ import { type Data, type DataKey, Float } from '../../data/values/value.ts';
 import type { TaintSource } from '../taint/taint-table.ts';
 
 /**
- * Texts that stand for values: equal for values that no template can tell apart, different for
- * all others. `1`, `1.0`, `true` and `"1"` are four values; an absent one is none of them.
+ * Fingerprints of values: equal for values that no template can distinguish, different for all
+ * others. `1`, `1.0`, `true` and `"1"` are four values; an absent value differs from all of them.
  */
 export const scalarMark = (value: DataKey | undefined): string => {
   if (typeof value === 'string') return `"${value}`;
@@ -15,7 +15,7 @@ export const scalarMark = (value: DataKey | undefined): string => {
   return String(value);
 };
 
-/** The mark of a scalar, which records the part that this host chose: another host's may be clean. */
+/** The fingerprint of a scalar with its tainted part: another host's value may be clean. */
 export const taintedMark = (value: DataKey | undefined, taint: TaintSource | undefined): string => {
   const mark = scalarMark(value);
   const ranges = typeof value === 'string' ? taint?.of(value) : undefined;
@@ -28,7 +28,7 @@ const numberText = (value: number): string => (Object.is(value, -0) ? '-0' : Str
 export const shapeOf = (value: object): string =>
   Array.isArray(value) ? 'l' : isOrdered(value) ? 'o' : 'd';
 
-/** Several marks as one. */
+/** Combines several fingerprints. */
 export const joinMarks = (marks: Iterable<string>): string => {
   let joined = '';
   for (const mark of marks) joined += `${mark.length}:${mark}`;
@@ -36,8 +36,8 @@ export const joinMarks = (marks: Iterable<string>): string => {
 };
 
 /**
- * A value with all that is in it, and which parts of it are one object: where one is changed,
- * the others show it.
+ * Returns the fingerprint of a value with its contents, including which parts are the same object:
+ * changing one of these changes the others.
  */
 export const wholeMark = (
   value: Data | undefined,

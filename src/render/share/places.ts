@@ -5,8 +5,8 @@ import type { RenderContext } from '../types.ts';
 import { joinMarks, scalarMark, shapeOf, taintedMark, wholeMark } from './mark.ts';
 
 /**
- * One look of a template at what may differ between hosts. Collections are numbered in the
- * order in which they are met; grains, pillar and opts are the first three.
+ * One recorded read of data that may differ between hosts. Collections are numbered in the order of
+ * their first use; grains, pillar and opts are the first three.
  */
 export type RecordedRead =
   | { readonly kind: 'item'; readonly of: number; readonly key: DataKey }
@@ -23,10 +23,10 @@ export type RecordedCall = {
   readonly kwargs: Dict;
 };
 
-/** What a look sees, as a mark; `undefined` is unlike everything that was seen before. */
+/** The value of a read, as a fingerprint; `undefined` differs from all earlier ones. */
 export type Sight = string | undefined;
 
-/** One host's context, to look at. */
+/** Repeats recorded reads in the context of one host. */
 export class DependencyTrace {
   readonly #context: RenderContext;
   readonly #collections: (Data[] | Dict)[];
@@ -44,12 +44,12 @@ export class DependencyTrace {
     return [0, 1, 2].map(number => this.#shown(this.#collections[number] ?? [])).join();
   }
 
-  /** The number of a collection that was met. */
+  /** Returns the number of a known collection. */
   numberOf(collection: object): number | undefined {
     return this.#numbers.get(collection);
   }
 
-  /** Only calls have to be waited for. */
+  /** Repeats a read. Only calls are asynchronous. */
   see(look: RecordedRead): Sight | Promise<Sight> {
     switch (look.kind) {
       case 'item':
@@ -89,7 +89,7 @@ export class DependencyTrace {
       : String(from?.length);
   }
 
-  /** A file is its text: where it was read once, its mark is that very string. */
+  /** A file's fingerprint is its text: after the first read, the very same string. */
   #file(path: string, saltenv: string): Sight {
     const { files } = this.#context;
     return files.find(path, saltenv) ? files.read(path, saltenv) : undefined;
@@ -103,7 +103,7 @@ export class DependencyTrace {
   }
 }
 
-/** Equal for looks at the same thing. */
+/** Returns a name that is equal for reads of the same thing. */
 export const nameOfLook = (look: RecordedRead): string => {
   switch (look.kind) {
     case 'item':

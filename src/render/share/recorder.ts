@@ -9,15 +9,14 @@ import {
   type RecordedRead,
 } from './places.ts';
 
-/** A look, and what it saw. */
+/** A read, and the fingerprint of its value. */
 export type Seen = { readonly look: RecordedRead; readonly mark: string };
 
 const mostLooks = 10_000;
 
 /**
- * Writes down what a template looks at while it is rendered for one host: its looks, in order,
- * and what they saw. What the template's text comes to depends on nothing else, as long as
- * `isWhole` says so.
+ * Records the reads of a template while it is rendered for one host, in order, with fingerprints of
+ * the values. The template's output depends on nothing else, as long as `isWhole` is true.
  */
 export class Recorder {
   readonly seen: Seen[] = [];
@@ -33,17 +32,22 @@ export class Recorder {
     this.#places = new DependencyTrace(context);
   }
 
-  /** False where the template did what cannot be written down, or used randomness or the clock. */
+  /**
+   * False if the template did something that cannot be recorded, or used randomness or the clock.
+   */
   get isWhole(): boolean {
     return !this.#hasGivenUp && this.#chance === chanceUses();
   }
 
-  /** The template depends on what cannot be looked at again: `include … ignore missing`. */
+  /**
+   * Gives up: the template depends on something that cannot be read again, as in `include … ignore
+   * missing`.
+   */
   giveUp(): void {
     this.#hasGivenUp = true;
   }
 
-  /** One item of a dictionary or list of the context. */
+  /** Records the read of one item of a dictionary or list of the context. */
   item(from: object, key: DataKey): void {
     const of = this.#places.numberOf(from);
     if (of === undefined) return;
@@ -53,17 +57,17 @@ export class Recorder {
     this.#look({ kind: 'item', of, key });
   }
 
-  /** Which keys a dictionary has, or how long a list is. */
+  /** Records the read of a dictionary's keys or a list's length. */
   keys(from: object): void {
     this.#once('keys', from);
   }
 
-  /** A collection with all that is in it. */
+  /** Records the read of a collection with all its contents. */
   whole(from: object): void {
     this.#once('whole', from);
   }
 
-  /** The text of a file of the roots. */
+  /** Records the read of a file of the roots. */
   file(path: string, saltenv: string): void {
     const name = `file ${saltenv}\0${path}`;
     if (this.#done.has(name)) return;
@@ -71,7 +75,7 @@ export class Recorder {
     this.#look({ kind: 'file', path, saltenv });
   }
 
-  /** Calls a function for the template. Only what changes nothing can be asked again. */
+  /** Calls a function for the template. Only calls without side effects can be repeated. */
   call = async (fun: string, args: Data[], kwargs: Dict): Promise<Data> => {
     if (!(await this.#context.onlyLooks?.(fun))) this.#hasGivenUp = true;
     if (this.#hasGivenUp) return this.#context.call(fun, args, kwargs);

@@ -12,11 +12,11 @@ import { ResultTree } from './tree.ts';
 type Render = (text: string, stage: Stage) => Promise<string>;
 
 /**
- * Renders a template, unless it was rendered for a host before to which everything the
- * template looks at is the same: then that text. A template that calls functions which do
- * more than look, or uses randomness or the clock, is rendered for each host.
+ * Renders a template, or reuses the text of an earlier host if all values that the template reads
+ * are the same. A template that calls functions with side effects, or uses randomness or the clock,
+ * is rendered for each host.
  *
- * @param render gets a stage whose `recorder` has to be told of every look (`recorder.ts`).
+ * @param render receives a stage whose `recorder` must be notified of every read (`recorder.ts`).
  */
 export const shareText = async (
   engine: string,
@@ -68,18 +68,18 @@ export const shareText = async (
   return rendered;
 };
 
-/** After so many hosts to each of which it looked different, a template is not written down. */
+/** If the template's reads differed for this many hosts, they are not recorded any more. */
 const fewest = 8;
 
 type Results = { readonly tree: ResultTree; hits: number; misses: number };
 
 type Store = {
-  /** The grains of the first host that came. */
+  /** The grains of the first host. */
   readonly first: WeakRef<Dict>;
   hasSeveral: boolean;
-  /** By text, then by all else that is known before the first look. */
+  /** By text, then by everything else that is known before the first read. */
   texts: Map<string, Map<string, Results>>;
-  /** Characters that are kept, about. */
+  /** Approximate number of characters that are kept. */
   size: number;
 };
 

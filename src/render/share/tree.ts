@@ -4,7 +4,7 @@ import type { RenderContext, TextReads } from '../types.ts';
 import { DependencyTrace, nameOfLook, type RecordedRead } from './places.ts';
 import type { Seen } from './recorder.ts';
 
-/** A rendered text, what is tainted in it for every host to which it goes, and its origins. */
+/** A rendered text, its tainted parts (the same for every host that shares it), and its origins. */
 export type SharedText = {
   readonly text: string;
   readonly tainted: Ranges | undefined;
@@ -15,16 +15,16 @@ export type SharedText = {
 type Node = { readonly look: RecordedRead; readonly next: Map<string, Node | SharedText> };
 
 /**
- * The results of one template. A template is a function of what it looks at: the first look is
- * always the same, and which one is next depends only on what those before it saw. So results
- * are the leaves of a tree whose nodes are looks: who sees the same all the way from the root
- * gets the same text.
+ * The results of one template. A template is a function of its reads: the first read is always the
+ * same, and the next one depends only on the values of those before. So results are the leaves of a
+ * tree whose nodes are reads: a host with the same values all the way from the root gets the same
+ * text.
  */
 export class ResultTree {
   #root: Node | SharedText | undefined;
   #isSteady = true;
 
-  /** The text for a host that sees what another one saw. */
+  /** Returns the text for a host whose reads have the same values as an earlier host's. */
   async find(context: RenderContext): Promise<SharedText | undefined> {
     const places = new DependencyTrace(context);
     let at = this.#root;
@@ -36,12 +36,14 @@ export class ResultTree {
       }
       return at;
     } catch {
-      // A look that fails here fails in the rendering too, which knows how to say so.
+      // If a read fails here, it also fails in the rendering, which reports the error.
       return undefined;
     }
   }
 
-  /** Keeps a result; a template that looks elsewhere after seeing the same shares nothing. */
+  /**
+   * Adds a result. If the template makes a different read after the same values, it is not shared.
+   */
   add(seen: readonly Seen[], result: SharedText): void {
     const begin = this.#step(this.#root, seen, 0, result);
     this.#root = begin;

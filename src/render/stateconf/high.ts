@@ -1,6 +1,6 @@
 import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 
-/** One state of an SLS, as it is written: `id`, the whole declaration, `pkg.installed`, its arguments. */
+/** One state as written in an SLS: `id`, the whole declaration, `pkg.installed`, its arguments. */
 export type Declared = {
   readonly id: string;
   readonly states: Dict;
@@ -22,12 +22,12 @@ export const declaredIn = (data: Dict): Declared[] =>
     );
   });
 
-/** `pkg` of `pkg.installed`. */
+/** Returns `pkg` for `pkg.installed`. */
 export const moduleOf = (name: string): string => name.split('.', 1)[0] ?? name;
 
 export type StatePair = { readonly item: Dict; readonly key: string; readonly value: Data };
 
-/** The `key: value` of a list of arguments, of some keys or all. */
+/** Returns the `key: value` pairs in a list of arguments, for some keys or all. */
 export const statePairs = (args: Data, keys?: readonly string[]): StatePair[] =>
   (Array.isArray(args) ? args : []).flatMap(item => {
     const [pair] = isDict(item) ? item : [];
@@ -36,10 +36,10 @@ export const statePairs = (args: Data, keys?: readonly string[]): StatePair[] =>
     return keys === undefined || keys.includes(key) ? [{ item, key, value: pair[1] }] : [];
   });
 
-/** The references inside of some requisites: `{pkg: nginx}` as `key` and `value`. */
+/** Returns the references inside requisites: `{pkg: nginx}` as `key` and `value`. */
 export const referencesOf = (args: Data, requisites: readonly string[]): StatePair[] =>
   statePairs(args, requisites).flatMap(({ value }) => statePairs(value));
 
-/** The part that every requisite has, and the part that only its `_in` form has. */
+/** The names that every requisite has, and those that exist only in `_in` form. */
 export const forward = ['require', 'watch', 'listen', 'onchanges', 'onfail'];
 export const backward = forward.map(name => `${name}_in`);

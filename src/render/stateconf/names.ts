@@ -1,7 +1,7 @@
 import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { backward, declaredIn, forward, moduleOf, referencesOf } from './high.ts';
 
-/** `.common` in the SLS `web.nginx` is `web.common`. */
+/** Resolves `.common` in the SLS `web.nginx` to `web.common`. */
 const absoluteSls = (relative: string, sls: string): string => {
   const [, dots = '', rest = ''] = /^(\.+)(.*)$/s.exec(relative) ?? [];
   const parts = sls.split('.');
@@ -10,7 +10,9 @@ const absoluteSls = (relative: string, sls: string): string => {
   return [...parts.slice(0, parts.length - dots.length), rest].join('.');
 };
 
-/** `.id` in the SLS `web.nginx` is `web.nginx::id`; `.other::id` is `web.other::id`. */
+/**
+ * Resolves `.id` in the SLS `web.nginx` to `web.nginx::id`, and `.other::id` to `web.other::id`.
+ */
 const absoluteId = (id: string, sls: string): string => {
   if (id.includes('::')) return absoluteSls(id, sls);
   const whole = absoluteSls(id, `${sls}.`);
@@ -18,7 +20,7 @@ const absoluteId = (id: string, sls: string): string => {
   return dot < 0 ? whole : `${whole.slice(0, dot)}::${whole.slice(dot + 1)}`;
 };
 
-/** Includes and excludes that begin with a dot are meant from this SLS on. */
+/** Resolves includes and excludes that begin with a dot, relative to this SLS. */
 export const absoluteIncludes = (data: Dict, sls: string, saltenv: string): void => {
   const includes = data.get('include');
   if (Array.isArray(includes))
@@ -39,8 +41,8 @@ export const absoluteIncludes = (data: Dict, sls: string, saltenv: string): void
 const renamed = [...forward, ...backward, 'use', 'use_in'];
 
 /**
- * Ids that begin with a dot, and what refers to them, get the name of the SLS; such a state's
- * `name` stays what stands behind the dot. The renamed come last, as in Salt.
+ * Adds the name of the SLS to ids that begin with a dot and to references to them; the `name` of
+ * such a state stays the part after the dot. Renamed states come last, as in Salt.
  */
 export const absoluteIds = (data: Dict, sls: string, isExtend = false): void => {
   const extend = data.get('extend');

@@ -4,8 +4,8 @@ import { backward, declaredIn, forward, moduleOf, referencesOf, statePairs } fro
 const tagOf = (id: string, state: string): string => `${id}:${moduleOf(state)}`;
 
 /**
- * `-o`: each state requires the one before it. What an SLS says itself must fit: nothing
- * requires a later state.
+ * `-o`: makes each state require the one before it. The SLS's own requisites must be consistent
+ * with that: none may name a later state.
  */
 export const requireInOrder = (data: Dict, extended: Extended): void => {
   const states = declaredIn(data);
@@ -42,7 +42,7 @@ const targets = (
   requisites: readonly string[],
 ): string[] => referencesOf(args, requisites).map(({ key, value }) => tagOf(String(value), key));
 
-/** Returns what an `extend` of an SLS that was rendered before adds to the requisites of a state. */
+/** The requisites that an `extend` of an earlier SLS adds to states. */
 export class Extended {
   readonly #targets = new Map<string, string[]>();
 

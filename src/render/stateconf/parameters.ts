@@ -2,14 +2,17 @@ import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import { forward, statePairs } from './high.ts';
 import { Extended } from './order.ts';
 
-/** What the SLS of one run say in `stateconf.set`: by id, with what others `extend` over it. */
+/**
+ * The parameters that the SLS of one run set by `stateconf.set`, by id, with the values that others
+ * `extend`.
+ */
 export class Parameters {
   readonly #own = new Map<string, Dict>();
   readonly #extended = new Map<string, Dict>();
-  /** Of the requisites that states in order are checked with. */
+  /** The extended requisites, for the check of ordered states. */
   readonly requisites = new Extended();
 
-  /** Learns the `stateconf.set` of an SLS. */
+  /** Adds the `stateconf.set` of an SLS. */
   learn(data: Dict, isExtend = false): void {
     for (const [key, states] of data) {
       const id = String(key);
@@ -34,7 +37,7 @@ export class Parameters {
     for (const [key, value] of over) values.set(key, value);
   }
 
-  /** As variables of the templates of an SLS: its own ids without its name before them. */
+  /** Returns the parameters as variables for an SLS: its own ids without the prefix. */
   variables(sls: string): [string, Data][] {
     const prefix = `${sls}::`;
     return [...this.#own].map(([id, values]) => [

@@ -10,10 +10,10 @@ import { requireInOrder } from './order.ts';
 import { Parameters } from './parameters.ts';
 import { type Inner, readUsage, type Usage } from './usage.ts';
 
-/** Up to here an SLS is rendered a first time, for its parameters. */
+/** An SLS is first rendered up to here, for its parameters. */
 const endMarker = /#\s*-+\s*end of state config\s*-+/;
 
-/** Data that the SLS of one run share lives as long as the pillar of that run. */
+/** Data that the SLS of one run share; it lives as long as the pillar of that run. */
 const known = new WeakMap<Dict, Parameters>();
 
 const parametersOf = ({ request }: Stage): Parameters => {
@@ -24,10 +24,10 @@ const parametersOf = ({ request }: Stage): Parameters => {
 };
 
 /**
- * Salt's stateconf: ids, includes and requisites relative to the SLS (`.id`), parameters by
- * `stateconf.set`, and states made up for order (`.start`, `.goal`, `-o`).
+ * Salt's stateconf: ids, includes and requisites relative to the SLS (`.id`), parameters from
+ * `stateconf.set`, and generated states for ordering (`.start`, `.goal`, `-o`).
  *
- * @throws TsaltError `stateconf…`, and what the renderers inside throw
+ * @throws TsaltError `stateconf…`, and the errors of the inner renderers
  */
 export const renderStateconf: Renderer['render'] = async (input, stage) => {
   const usage = attempt(stage, () => readUsage(stage.argument));
@@ -51,7 +51,7 @@ const pass = async (
     ...(isConfig ? [] : parametersOf(stage).variables(sls)),
   ]);
   const { request } = stage;
-  // A renderer that does not report what it printed may have printed whatever the host sent.
+  // A renderer that does not report taint may have printed any host-supplied string.
   let tainted: Ranges | undefined | 'unknown' = 'unknown';
   let map: Mapping | undefined;
   const output = await inside(usage.template, 'text', text, {
@@ -63,7 +63,7 @@ const pass = async (
       map = own;
     },
     variables: new Map([...stage.variables, ...more]),
-    // Distinguishes data that hosts share.
+    // A distinct object for data that hosts share.
     request: {
       ...request,
       context: { ...request.context, extra: new Map([...(request.context.extra ?? []), ...more]) },
@@ -81,7 +81,7 @@ const pass = async (
   return finish(data, stage, usage, isConfig);
 };
 
-/** Runs one of the two renderers inside. */
+/** Runs one of the two inner renderers. */
 const inside = async (
   { name, argument }: Inner,
   kind: Renderer['kind'],
@@ -120,7 +120,7 @@ const addStart = (data: Dict): void => {
   data.set('.start', new Map([['stateconf.set', [new Map([['require_in', [reference]]])]]]));
 };
 
-/** `.goal`: it requires every other. */
+/** `.goal`: it requires all other states. */
 const addGoal = (data: Dict): void => {
   refuseTaken(data, '.goal');
   const all = declaredIn(data).map(({ id, name }) => new Map([[moduleOf(name), id]]));

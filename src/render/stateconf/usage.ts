@@ -1,14 +1,14 @@
-/** Handles `#!stateconf`. */
+/** The parsed options of `#!stateconf`. */
 export type Usage = {
-  /** `-p`: it takes data, from the stage before. */
+  /** `-p`: the input is data, from the stage before. */
   readonly takesData: boolean;
   /** `-o`: each state requires the one before. */
   readonly isOrdered: boolean;
-  /** `-s`: with a state that comes first. */
+  /** `-s`: adds a state that comes first. */
   readonly hasStart: boolean;
-  /** Without `-G`: with a state that requires all others. */
+  /** Without `-G`: adds a state that requires all others. */
   readonly hasGoal: boolean;
-  /** The renderer that makes data, and the one that makes its text. */
+  /** The renderer that returns data, and the one that renders its text. */
   readonly data: Inner;
   readonly template: Inner;
 };
@@ -18,7 +18,7 @@ export type Inner = { readonly name: string; readonly argument: string };
 /**
  * Reads `[-Gosp] [data renderer [its options] . template renderer [its options]]`.
  *
- * @throws TypeError for an option it does not have, and for a renderer that is missing.
+ * @throws TypeError for an unknown option, or a missing renderer
  */
 export const readUsage = (line: string): Usage => {
   const words = line.split(/\s+/).filter(word => word !== '');

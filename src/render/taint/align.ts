@@ -8,7 +8,7 @@ import {
 import { scalarTokens } from '../../yaml/scalar-tokens.ts';
 import { someText } from './texts.ts';
 
-/** Which parts of a text are tainted. */
+/** Returns the tainted parts of a text. */
 export type FindRanges = (text: string) => Ranges | undefined;
 
 /** Tainted parts of a result; `undefined` if they cannot be determined. */
@@ -17,7 +17,7 @@ export type FoundRanges = readonly TaintRange[] | undefined;
 const shifted = (ranges: readonly TaintRange[], by: number): TaintRange[] =>
   ranges.map(range => ({ ...range, start: range.start + by, end: range.end + by }));
 
-/** A text put together of others, one after the other. */
+/** A text concatenated from others. */
 export class Pieces {
   text = '';
   readonly ranges: TaintRange[] = [];
@@ -28,7 +28,7 @@ export class Pieces {
     return this;
   }
 
-  /** Parts side by side are one: a text that grows in a loop would copy all of them each time. */
+  /** Merges adjacent ranges: a text that grows in a loop would copy all of them each time. */
   #push(range: TaintRange): void {
     const last = this.ranges.at(-1);
     const isOne =
@@ -40,23 +40,23 @@ export class Pieces {
     else this.ranges.push(range);
   }
 
-  /** The tainted parts, if these pieces make up the result. */
+  /** Returns the tainted parts, if these pieces make up the result. */
   of(result: string): FoundRanges {
     return this.text === result ? this.ranges : undefined;
   }
 }
 
-/** The result is a part of the text. */
+/** Returns the tainted parts of a result that is a part of the text. */
 export const ofPart = (text: string, result: string, at: number, look: FindRanges): FoundRanges =>
   text.startsWith(result, at) ? cutRanges(look(text) ?? [], at, at + result.length) : undefined;
 
-/** The result has a letter for each letter of the text. */
+/** Returns the tainted parts of a result that has one character for each character of the text. */
 export const ofSameLength = (text: string, result: string, look: FindRanges): FoundRanges =>
   text.length === result.length
     ? (look(text) ?? []).map(range => ({ ...range, isNode: false }))
     : undefined;
 
-/** The text with another one wherever a third stood; `most` times, where that is not negative. */
+/** Returns the tainted parts after replacing a substring, `most` times unless that is negative. */
 export const ofReplaced = (
   text: string,
   [old, fresh, most = -1]: readonly unknown[],
@@ -73,7 +73,8 @@ export const ofReplaced = (
     pieces.add(text.slice(at, next), cutRanges(ranges, at, next));
     const isTainted = isTouched(ranges, next, next + old.length);
     const source = ranges[firstBehind(ranges, next)]?.source ?? '';
-    // The replacement of tainted letters is clean, but the host chose its position.
+    // If the replaced characters are tainted, the replacement is clean, but the host chose its
+    // position.
     pieces.add(
       fresh,
       isTainted && fresh !== '' ? [{ start: 0, end: fresh.length, source }] : look(fresh),
@@ -84,7 +85,7 @@ export const ofReplaced = (
   return pieces.of(result);
 };
 
-/** The lines of the text, with blanks in front of them. */
+/** Returns the tainted parts after indenting the lines of the text. */
 export const ofIndented = (text: string, result: string, look: FindRanges): FoundRanges => {
   const lines = text.split('\n');
   const indented = result.split('\n');
@@ -104,7 +105,10 @@ export const ofIndented = (text: string, result: string, look: FindRanges): Foun
   return (look(text) ?? []).flatMap(range => acrossLines(range, offsets, text.length));
 };
 
-/** A range of a text whose lines have moved. A whole value stays one, the blanks are no host's. */
+/**
+ * Moves a range of a text whose lines were indented. A whole value stays one range; the added
+ * spaces are clean.
+ */
 const acrossLines = (
   range: TaintRange,
   offsets: readonly (readonly [from: number, to: number])[],
@@ -123,7 +127,7 @@ const acrossLines = (
   return range.isNode && first && last ? [{ ...range, start: first.start, end: last.end }] : moved;
 };
 
-/** The index of the last line that begins at or before an offset. */
+/** Returns the index of the last line that begins at or before an offset. */
 const lineOf = (
   offset: number,
   offsets: readonly (readonly [from: number, to: number])[],
@@ -138,7 +142,7 @@ const lineOf = (
   return low;
 };
 
-/** Parts of a text in order, with the same separator between them. */
+/** Returns the tainted parts of ordered parts of a text with the same separator between them. */
 export const ofSplit = (
   text: string,
   separator: unknown,
@@ -156,7 +160,7 @@ export const ofSplit = (
   });
 };
 
-/** A list's items in one text. */
+/** Returns the tainted parts of a list's items joined to one text. */
 export const ofJoined = (
   items: readonly unknown[],
   separator: string,
@@ -174,13 +178,12 @@ export const ofJoined = (
   return pieces.of(result);
 };
 
-/** Characters in which scalars are looked for: a host chooses how many there are. */
+/** Limit of characters that are searched for scalars: a host chooses how many scalars there are. */
 const longestSerialized = 32 * 1024;
 
 /**
- * Data that a serializer wrote: each tainted string is looked for among the scalars of the text,
- * and is tainted there. Where one is not found, or the text is long, all of it is one tainted
- * value.
+ * Returns the tainted parts of serialized data: each tainted string is searched among the scalars
+ * of the text. If one is not found, or the text is too long, all of it is one tainted value.
  */
 export const ofSerialized = (value: unknown, result: string, look: FindRanges): FoundRanges => {
   const leaves = new Map<string, { ranges: Ranges; count: number }>();

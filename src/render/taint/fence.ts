@@ -1,14 +1,14 @@
 import { type Ranges, rangesOf, type TaintRange } from '../../data/taint.ts';
 
 /**
- * Stand-ins that mark where a tainted part begins and ends while another template engine reads
- * the text: it passes them on with the text around them.
+ * Marks for the beginning and the end of a tainted part, while another template engine renders the
+ * text: it copies them with the text around them.
  */
 const open = '\uf8b0';
 const close = '\uf8b1';
 const marks = /[\uf8b0\uf8b1]/g;
 
-/** A text whose tainted parts stand between marks. */
+/** Adds marks around the tainted parts of a text. */
 export const fence = (text: string, ranges: Ranges): string => {
   let result = '';
   let at = 0;
@@ -21,11 +21,11 @@ export const fence = (text: string, ranges: Ranges): string => {
 };
 
 /**
- * The text without marks, and what is tainted: what stood between them, and what the engine that
- * had the text found tainted itself. Where marks are not in pairs, the whole text is, in doubt.
+ * Removes the marks and returns the tainted parts: those between marks, and those that the engine
+ * reported. If marks are not in pairs, the whole text is tainted.
  *
  * @param fenced the ranges that the marks represent
- * @param printed those of the engine, in the text with marks
+ * @param printed the engine's ranges, in the text with marks
  */
 export const unfence = (
   text: string,

@@ -5,16 +5,17 @@ import type { TaintSource } from './taint-table.ts';
 
 type Taint = { readonly ranges: Ranges; readonly source: TaintSource; readonly file: string };
 
-/** Fits into no place of JSON or TOML but a quoted string or a comment. */
+/** A text that is valid in JSON and TOML only inside a quoted string or a comment. */
 const probe = '}]x[{=';
 
 /**
- * Data from a text of a format that tells no offsets. A tainted part has to lie inside one quoted
- * string and hold nothing that could end it, or be a number or word of its own; a serialized value
- * has to stand where a string could. That is tried out, with a probe in the place of each part.
+ * Parses text of a format whose parser does not report offsets. A tainted part must be inside one
+ * quoted string and contain nothing that could end it, or be a complete number or word; a
+ * serialized value must be where a string could be. This is tested by replacing each part by a
+ * probe.
  *
- * @param parse of the format; throws for what it cannot read
- * @throws TsaltError `render-tainted`, and what `parse` throws
+ * @param parse the parser of the format; throws for malformed text
+ * @throws TsaltError `render-tainted`, and the errors of `parse`
  */
 export const parseTainted = (
   text: string,
@@ -30,7 +31,7 @@ export const parseTainted = (
   return data;
 };
 
-/** Taints every string of data that comes from a text that is a host's as a whole. */
+/** Taints every string in data from a text that is tainted as a whole. */
 export const taintAll = (data: Data, from: string, source: TaintSource): void => {
   if (typeof data === 'string') source.learn(data, wholeRange(data, from));
   else if (Array.isArray(data)) for (const item of data) taintAll(item, from, source);
@@ -41,7 +42,7 @@ export const taintAll = (data: Data, from: string, source: TaintSource): void =>
     }
 };
 
-/** Is all of a text one piece of the host's? */
+/** Whether all of a text is one host-supplied piece. */
 export const isWholeTainted = (text: string, ranges: Ranges): boolean =>
   ranges.length === 1 && ranges[0].start === 0 && ranges[0].end >= text.trimEnd().length;
 
@@ -68,7 +69,7 @@ const attempt = (work: () => Data): Data | undefined => {
   }
 };
 
-/** Whether both have the same shape; what differs in strings and keys is learned as tainted. */
+/** Whether both values have the same shape; strings and keys that differ become tainted. */
 const learn = (data: Data, expected: Data, from: string, source: TaintSource): boolean => {
   if (typeof expected === 'string' && expected.includes(probe)) {
     taintAll(data, from, source);

@@ -12,10 +12,10 @@ type Options = {
 };
 
 /**
- * Data from a text within a template. A text that the host sent as a whole is data of its own,
- * tainted throughout; one that only holds parts of the host's keeps its structure.
+ * Parses a text within a template. A text that the host sent as a whole is tainted throughout; if
+ * only parts are host-supplied, they must not change its structure.
  *
- * @throws TsaltError `render-tainted`, and what the format throws
+ * @throws TsaltError `render-tainted`, and the errors of the format
  */
 export const loadTaintedYaml = (
   text: string,
@@ -33,7 +33,7 @@ export const loadTaintedYaml = (
   return loadYaml(text, { ...options, taint: { ranges, owner: taint.owner, onScalar } });
 };
 
-/** The same for JSON, which `parse` reads. */
+/** As `loadTaintedYaml`, for JSON that `parse` reads. */
 export const loadTaintedJson = (
   text: string,
   taint: TaintSource | undefined,

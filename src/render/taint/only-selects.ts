@@ -1,6 +1,6 @@
 /**
- * Modules of the control node that return what they find by their arguments, or the arguments
- * themselves. Where the host has a module of this name, its results are tainted anyway.
+ * Modules of the control node whose results are selected by their arguments, or are the arguments
+ * themselves. If the host has a module of this name, its results are tainted anyway.
  */
 const selecting = new Set([
   'config',
@@ -18,5 +18,5 @@ const selecting = new Set([
   'vault',
 ]);
 
-/** Whether a function makes no new strings of its arguments: it only selects by them. */
+/** Whether a function makes no new strings from its arguments: it only selects by them. */
 export const onlySelects = (fun: string): boolean => selecting.has(fun.slice(0, fun.indexOf('.')));

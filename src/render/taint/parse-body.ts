@@ -4,8 +4,8 @@ import type { Stage } from '../types.ts';
 import { parseTainted } from './format-check.ts';
 
 /**
- * Data from a text behind its shebang, by a format that tells no offsets. What a host chose in the
- * text must not change its structure (`parseTainted`).
+ * Parses the text after a shebang, for a format whose parser does not report offsets. Host-supplied
+ * parts must not change its structure (`parseTainted`).
  */
 export const parseBody = (
   text: string,

@@ -2,10 +2,10 @@ import type { Ranges } from '../../data/taint.ts';
 import { type SourceLocation, TsaltError } from '../../protocol/error.ts';
 
 /**
- * The refusal of a choice that a host would make.
+ * Returns the error for a choice that a host must not make.
  *
  * @param owner the host
- * @param choice the choice that it would make, as in "would choose …"
+ * @param choice what the host would choose, as in "would choose …"
  */
 export const selectFault = (
   owner: string,

@@ -7,32 +7,34 @@ import {
 } from '../../data/taint.ts';
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
 
-/** Knows which texts of one host, or of one rendering, are tainted. */
+/** Knows which strings of one host, or of one rendering, are tainted. */
 export type TaintSource = {
-  /** The host whose data these are, as messages name it. */
+  /** The host that sent the data, as named in messages. */
   readonly owner: string;
-  /** The tainted parts of a text; `undefined` where all of it is clean. */
+  /** Returns the tainted parts of a string; `undefined` if all of it is clean. */
   of(text: string): Ranges | undefined;
-  /** The parts of a text that equal what the host sent, for texts of which nothing is known. */
+  /**
+   * Returns the parts of a string that equal host-supplied strings, for strings of unknown origin.
+   */
   partsOf(text: string): Ranges | undefined;
-  /** Notes the tainted parts of a text that was made of tainted ones. */
+  /** Records the tainted parts of a string that was made from tainted ones. */
   learn(text: string, ranges: Ranges): void;
 };
 
-/** Characters that are searched for what a host sent, in one go, and places where that is found. */
+/** Limits of one search for host-supplied strings: characters, and occurrences. */
 const mostSearched = 500_000_000;
 const mostParts = 100_000;
 
 /**
- * The texts that a host sent, and those made of them, each with its tainted parts. A text is
- * known by its content: values of templates are plain strings, and a clean text that equals a
- * tainted one is treated as tainted, never the other way round.
+ * The strings that a host sent, and those made from them, with their tainted parts. Strings are
+ * identified by their content, because values of templates are plain strings: a clean string that
+ * equals a tainted one counts as tainted, never the other way round.
  */
 export class TaintTable implements TaintSource {
   readonly owner: string;
   readonly #below: TaintSource | undefined;
   readonly #texts = new Map<string, Ranges>();
-  /** Sent by the host and not looked into yet: most runs of one command never ask. */
+  /** Data sent by the host and not indexed yet: most runs of one command never need it. */
   readonly #unread: { readonly data: Plain; readonly source: string }[] = [];
 
   /**
@@ -62,7 +64,7 @@ export class TaintTable implements TaintSource {
     let left = mostSearched;
     for (const [part, [{ source }]] of this.#texts) {
       left -= text.length;
-      // The host chose how much it sent: all of the text may be of it.
+      // The host chose the amount of data, so the whole text counts as tainted.
       if (left < 0) return wholeRange(text, 'data');
       for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) {
         found.push({ start: at, end: at + part.length, source, isGuessed: true });
@@ -97,7 +99,7 @@ export class TaintTable implements TaintSource {
   #addText(text: string, source: string): void {
     if (text === '' || text === this.owner) return;
     const known = this.#texts.get(text);
-    // The first sender is named; another range of the whole text adds nothing.
+    // The first sender is named; another range of the whole text adds no information.
     if (known?.length === 1 && known[0].end - known[0].start === text.length && !known[0].isNode)
       return;
     this.#texts.set(text, wholeRange(text, source));

@@ -1,17 +1,16 @@
-/** A value of a template language that is not plain data, and returns the data that it holds. */
+/** A value of a template language that is not plain data and returns the data inside it. */
 export type DataHolder = { holds(): readonly unknown[] };
 
 const isHolder = (value: object): value is DataHolder =>
   'holds' in value && typeof value.holds === 'function';
 
-/** Beyond this many strings nobody looks any further. */
+/** Limit of strings in one search. */
 const most = 1_000_000;
 
 /**
  * Visits every string in a value, keys included, until `visit` returns true.
  *
- * @returns whether one did; also for values that are too large to be looked through, which are
- * tainted in doubt
+ * @returns whether one did; also true for values too large to search, which then count as tainted
  */
 export const someText = (value: unknown, visit: (text: string) => boolean): boolean => {
   if (typeof value === 'string') return visit(value);

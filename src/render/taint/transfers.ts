@@ -9,7 +9,7 @@ import {
   ofSerialized,
 } from './align.ts';
 
-/** How a filter or method got a text: from which value, with which positional arguments. */
+/** The input of a filter or method that made a string: the value and the positional arguments. */
 export type Work = {
   readonly value: unknown;
   readonly args: readonly unknown[];
@@ -29,7 +29,10 @@ const front = onText((text, { result, look }) => ofPart(text, result, 0, look));
 const back = onText((text, { result, look }) =>
   ofPart(text, result, text.length - result.length, look),
 );
-/** What is taken off at both ends does not stand at the ends of the result: its first place is right. */
+/**
+ * `strip` removes characters that are not at the ends of the result, so its first occurrence is the
+ * right one.
+ */
 const middle = onText((text, { result, look }) =>
   ofPart(text, result, Math.max(0, text.indexOf(result)), look),
 );
@@ -38,7 +41,7 @@ const indented = onText((text, { result, look }) => ofIndented(text, result, loo
 const serialized: Transfer = ({ value, result, look }) => ofSerialized(value, result, look);
 
 /**
- * Filters and methods, by name, of which it is known where the letters of the value are in the
+ * Filters and methods, by name, for which it is known where the characters of the value are in the
  * result. Each transfer verifies that itself. All others taint their whole result.
  */
 export const transfers: ReadonlyMap<string, Transfer> = new Map([
@@ -63,7 +66,7 @@ export const transfers: ReadonlyMap<string, Transfer> = new Map([
   ].map(name => [name, serialized] as const),
 ]);
 
-/** `join`, whose value is the separator for Python's method, and the list for filters. */
+/** `join`: in Python's method, the value is the separator; in filters, it is the list. */
 export const joined = (
   items: readonly unknown[] | undefined,
   separator: unknown,

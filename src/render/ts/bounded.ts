@@ -1,9 +1,9 @@
 import { createContext, Script } from 'node:vm';
 
-/** Milliseconds that code of the user's may compute here without giving way. */
+/** Milliseconds for which the user's code may compute here without yielding. */
 const longest = 60_000;
 
-/** Code of the user's was ended: it computed without an end, or Ctrl-C was pressed. */
+/** The user's code was ended because it computed endlessly, or because Ctrl-C was pressed. */
 export class Ended extends Error {}
 
 const script = new Script('work()');
@@ -11,8 +11,8 @@ const place: { work?: () => unknown } = {};
 const context = createContext(place);
 
 /**
- * Calls the user's code and ends it when it computes without an end, or when Ctrl-C is pressed,
- * which nobody else hears as long as it computes. It holds until the code first waits for something.
+ * Calls the user's code and ends it if it computes endlessly, or if Ctrl-C is pressed, which is not
+ * noticed otherwise while it computes. The limit applies until the code first awaits something.
  *
  * @throws Ended
  */
@@ -29,9 +29,9 @@ export const bounded = <T>(work: () => T): T => {
     if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT')
       throw new Ended(`it computed for ${longest / 1000} seconds without an end`);
     if (code !== 'ERR_SCRIPT_EXECUTION_INTERRUPTED') throw error;
-    // The signal was used up here: the command line is to hear it, too, and before anything else is
-    // computed. A signal sent anew would wait for the event loop, and be lost when code of the user's
-    // runs before that: while it does, nobody listens.
+    // The signal was consumed here. The command line must receive it, too, before anything else is
+    // computed: a new signal would wait for the event loop, and be lost if user code runs before
+    // that, since nothing receives signals then.
     if (!process.emit('SIGINT', 'SIGINT')) process.kill(process.pid, 'SIGINT');
     throw new Ended('it was interrupted');
   }

@@ -14,7 +14,7 @@ const known = new Map<string, Promise<BuiltModule>>();
 const maxKnown = 500;
 
 /**
- * A TypeScript or JavaScript text bundled with all that it imports. The same text is bundled once.
+ * Bundles a TypeScript or JavaScript text with all its imports. The same text is bundled once.
  *
  * @throws TsaltError `ts-syntax`
  */
@@ -30,7 +30,7 @@ export const buildModule = (text: string, file: string): Promise<BuiltModule> =>
 };
 
 const bundle = async (text: string, file: string, key: string): Promise<BuiltModule> => {
-  // `file` is as the user knows it, perhaps relative; what it imports is looked for from here.
+  // `file` is shown to the user and may be relative; imports are resolved from here.
   const path = resolve(file);
   const made = (format: ModuleProgram['format']) => build(text, path, format);
   let format: ModuleProgram['format'] = 'cjs';
@@ -74,7 +74,7 @@ const build = async (
     plugins: [slsPlugin],
     define: {
       'import.meta.url': JSON.stringify(pathToFileURL(path).href),
-      // A CommonJS module gets them as parameters.
+      // A CommonJS module receives them as parameters.
       ...(format === 'esm'
         ? { __filename: JSON.stringify(path), __dirname: JSON.stringify(dirname(path)) }
         : {}),

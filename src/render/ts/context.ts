@@ -3,7 +3,7 @@ import { unpack } from '../confined/wire.ts';
 import { saltTable, toJs } from '../js-value.ts';
 import type { SlsContext } from './sls-api.ts';
 
-/** The variables of templates, for JavaScript: also under Salt's dunder names. */
+/** Returns the variables of templates, for JavaScript: also under Salt's dunder names. */
 export const contextOf = (
   variables: Readonly<Record<string, string>>,
   call: (fun: string, args: Data[], kwargs: Dict) => Promise<Data>,

@@ -11,15 +11,15 @@ import { buildModule } from './build-module.ts';
 import type { ProgramJob } from './worker.ts';
 
 type Given = Pick<ProgramJob, 'names' | 'missing' | 'mayBeData' | 'input'> & {
-  /** Variables beside those of the stage. */
+  /** Variables in addition to those of the stage. */
   readonly more?: Readonly<Record<string, Data>>;
-  /** The error for a module that exports none of the names. */
+  /** The error for a module without any of the expected exports. */
   readonly noExport: TsaltError;
 };
 
 /**
- * Runs a program of the user's (an SLS in TypeScript, a renderer) in a worker thread. It may use
- * all of Node there, and holds up neither other hosts nor signals.
+ * Runs a user's program (an SLS in TypeScript, a renderer) in a worker thread. It may use all of
+ * Node there, and blocks neither other hosts nor signals.
  *
  * @throws TsaltError `ts-syntax`, `ts-failed`, and `noExport`
  */

@@ -1,6 +1,6 @@
 /**
- * `tsalt-ssh/sls`: what an SLS written in TypeScript imports. The values are those of the
- * rendering in which they are used, so a module may be shared by many hosts.
+ * `tsalt-ssh/sls`: the API for an SLS written in TypeScript. The values are those of the current
+ * rendering, so a module may be shared by many hosts.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FunctionTable, Grains, SaltTable, StateTable } from '../../modules/api.ts';
@@ -9,7 +9,7 @@ import { dataView, view } from '../../protocol/views.ts';
 // biome-ignore lint/suspicious/noExplicitAny: what pillar and functions hold is the user's matter
 type Any = any;
 
-/** What `run` gets as its argument, and the dunder names stand for. */
+/** The argument of `run`, also available under the dunder names. */
 export type SlsContext = {
   readonly salt: SaltTable;
   readonly grains: Grains;
@@ -67,7 +67,7 @@ export type Builder = {
   readonly data: () => { [id: string]: unknown };
 };
 
-/** A builder for one SLS. */
+/** Makes a builder for one SLS. */
 export const builder = (): Builder => {
   const states = new Map<string, { [fun: string]: unknown }>();
   const extended = new Map<string, { [fun: string]: unknown }>();

@@ -5,9 +5,9 @@ import type { Stage } from '../types.ts';
 import { runUserProgram } from './run-program.ts';
 
 /**
- * An SLS written in TypeScript or JavaScript: `export const run = …` (sync or async, gets
- * grains, pillar, opts, salt …) or a default export that is data or a function. It imports
- * npm packages, neighbours and `tsalt-ssh/sls`; what it imports is bundled, so a module is
+ * Renders an SLS written in TypeScript or JavaScript: `export const run = …` (sync or async,
+ * receives grains, pillar, opts, salt …) or a default export that is data or a function. It may
+ * import npm packages, neighbouring files and `tsalt-ssh/sls`; imports are bundled, so a module is
  * loaded once per worker and shared by all hosts.
  */
 export const renderTs = async (text: string, stage: Stage): Promise<Data> => {

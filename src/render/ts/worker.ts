@@ -11,21 +11,21 @@ import { fromJs, toJs } from '../js-value.ts';
 import { contextOf } from './context.ts';
 import * as api from './sls-api.ts';
 
-/** A module of the user's, bundled into one text. */
+/** A user's module, bundled into one text. */
 export type ModuleProgram = {
-  /** Equal for equal modules. */
+  /** Equal modules have equal keys. */
   readonly key: string;
   readonly code: string;
   readonly format: 'cjs' | 'esm';
-  /** As the user knows it, for the stacks of errors. */
+  /** The path as the user knows it, for the stacks of errors. */
   readonly file: string;
-  /** Absolute: what it requires when it runs is looked for from here. */
+  /** Absolute path: modules required at run time are resolved from here. */
   readonly path: string;
 };
 
 export type ProgramJob = {
   readonly program: ModuleProgram;
-  /** Exports, the first that is there is used; without one, `missing` is the error. */
+  /** Exports; the first existing one is used. Without any, `missing` is the error. */
   readonly names: readonly string[];
   readonly missing: string;
   /** Whether an export that is not a function is the result itself. */
@@ -38,10 +38,10 @@ export type ProgramJob = {
 
 type Exports = Readonly<Record<string, unknown>>;
 
-// What a bundled module finds as `tsalt-ssh/sls`, and what a module with `await` at its top lacks.
+// Bundled modules find `tsalt-ssh/sls` here, and those with a top-level `await` their `require`.
 Object.assign(globalThis, { __tsalt_sls__: api, require: createRequire(`${process.cwd()}/x.js`) });
 
-/** A rendering and the milliseconds that it may still compute. */
+/** A rendering and its remaining milliseconds of computing time. */
 type Active = { readonly run: WorkerRun; left: number };
 
 const current = new AsyncLocalStorage<Active>();
@@ -61,7 +61,7 @@ const leave = (): void => {
   else computes(0, 0);
 };
 
-// Code that goes on after it has waited is still the rendering's. Callbacks may be nested.
+// Code that continues after waiting still belongs to the rendering. Callbacks may be nested.
 const entered = new Set<number>();
 createHook({
   before: asyncId => {
@@ -75,7 +75,8 @@ createHook({
   },
 }).enable();
 
-// `import()` of a bundled program works by what Node still calls an experiment, once in each worker.
+// `import()` in a bundled program uses an API that Node calls experimental, with one warning per
+// worker.
 const warn = process.emitWarning.bind(process) as (...args: unknown[]) => void;
 process.emitWarning = (...args: unknown[]) => {
   if (!String(args[0]).startsWith('vm.USE_MAIN_CONTEXT_DEFAULT_LOADER')) warn(...args);
@@ -119,13 +120,13 @@ const execute = async (run: WorkerRun, job: ProgramJob): Promise<string> => {
   }
   const context = contextOf(job.variables, (fun, args, kwargs) => ask(run, fun, args, kwargs));
   const given = job.input === undefined ? [context] : [toJs(unpack(job.input)), context];
-  // Packed inside, where `__grains__` and the like can be read.
+  // Packed inside, because `__grains__` and the like are readable only here.
   return api.slsStorage.run(context, async () =>
     pack(fromJs(typeof main === 'function' ? await main(...given) : main)),
   );
 };
 
-/** Errors of calls, by the call. */
+/** Errors of calls, with the number of the call. */
 const calls = new WeakMap<object, number>();
 
 const ask = (run: WorkerRun, fun: string, args: Parameters<typeof pack>[0][], kwargs: Dict) =>
@@ -163,5 +164,5 @@ serveRuns((run, job) => {
   });
 });
 
-// A promise that nobody waits for may fail: the renderings of others must not end because of it.
+// A rejection that nothing awaits must not end the renderings of others.
 process.on('unhandledRejection', () => undefined);

@@ -1,7 +1,7 @@
 import { dumpJson } from '../../../data/formats/json-dump.ts';
 import { type Data, Float, isDict } from '../../../data/values/value.ts';
 
-/** An argument: a value, or with `&` an expression for each item. */
+/** An argument: a value or, with `&`, an expression that is evaluated for each item. */
 export type Argument = {
   readonly value: Data;
   readonly each: ((item: Data) => Data) | undefined;
@@ -18,7 +18,7 @@ type Kind =
   | 'expression';
 
 type QueryFunction = {
-  /** The types of each parameter: names with `|` between; the last may be repeated with `…`. */
+  /** The types of each parameter: names separated by `|`; a last one with `…` may be repeated. */
   readonly takes: readonly string[];
   readonly run: (...args: Argument[]) => Data;
 };
@@ -42,7 +42,7 @@ const fits = ({ value, each }: Argument, kind: Kind): boolean => {
 /**
  * Calls a function of JMESPath.
  *
- * @throws TypeError for an unknown one, and for arguments it does not take.
+ * @throws TypeError for an unknown function, and for wrong arguments.
  */
 export const callFunction = (name: string, args: readonly Argument[]): Data => {
   const found = Object.hasOwn(functions, name) ? functions[name] : undefined;
@@ -66,7 +66,7 @@ export const callFunction = (name: string, args: readonly Argument[]): Data => {
 export const isNumber = (value: Data): value is number | bigint | Float =>
   typeOf(value) === 'number';
 
-/** Lists that hold one list twice, which holds one twice …, are longer than they look. */
+/** Limit of nodes: a list that contains one list twice, which contains another twice …, is huge. */
 const mostNodes = 5_000_000;
 const longestText = 64_000_000;
 
@@ -116,7 +116,7 @@ const order = (a: Data, b: Data): number => {
   return numeric(a) - numeric(b);
 };
 
-/** Whole numbers stay whole; a sum with a float is a float. */
+/** Integers stay integers; a sum with a float is a float. */
 const total = (items: readonly Data[]): Data => {
   if (items.every(item => typeof item === 'bigint' || Number.isInteger(item))) {
     const sum = items.reduce((all: bigint, item) => all + BigInt(item as number | bigint), 0n);
@@ -133,7 +133,7 @@ const best = (items: readonly Data[], sign: number, key: (item: Data) => Data): 
     return found && sign * order(next.key, found.key) <= 0 ? found : next;
   }, undefined)?.item ?? null;
 
-/** The key of an item for sorting: texts or numbers, all of one kind. */
+/** Returns the sort key of an item: all strings or all numbers. */
 const keyBy = (
   name: string,
   items: readonly Data[],

@@ -1,7 +1,7 @@
 import type { Data } from '../../../data/values/value.ts';
 import { fault, type JmespathToken, tokenizeJmespath } from './tokens.ts';
 
-/** A part of a query, as it is evaluated against a value. */
+/** A node of a query, evaluated against a value. */
 export type Node =
   | { readonly kind: 'current' }
   | { readonly kind: 'field'; readonly name: string }
@@ -187,7 +187,7 @@ class Parser {
     return { kind: 'filter', left, test, right };
   }
 
-  /** `[0]`, `[1:2]`, `[*]`; nothing for the start of a list of expressions. */
+  /** `[0]`, `[1:2]`, `[*]`; undefined at the start of a list of expressions. */
   #bracket(left: Node): Node | undefined {
     if (this.#next.kind === '*' && this.#tokens[this.#at + 1]?.kind === ']') {
       this.#at += 2;

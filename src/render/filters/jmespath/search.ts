@@ -6,7 +6,7 @@ import { type Node, parseQuery } from './parse.ts';
 export const searchData = (data: Data, query: string): Data =>
   evaluate(parseQuery(query), data, { left: mostItems });
 
-/** How many items all projections of a query may make: each can double those of the one before. */
+/** Limit of items in all projections of a query: each projection can double the number. */
 const mostItems = 5_000_000;
 
 type Budget = { left: number };
@@ -110,7 +110,7 @@ const project = (list: Data, item: Node, budget: Budget): Data => {
   return list.map(value => evaluate(item, value, budget)).filter(found => found !== null);
 };
 
-/** JMESPath's truth: zero is true. */
+/** JMESPath's truthiness: zero is true. */
 const isTrue = (value: Data): boolean =>
   Array.isArray(value)
     ? value.length > 0

@@ -2,11 +2,11 @@ import type { Data } from '../../../data/values/value.ts';
 import { JsonReader } from '../../json-reader.ts';
 
 export type JmespathToken = {
-  /** An operator as it is written, or `name`, `number`, `literal`, `end`. */
+  /** An operator as written, or `name`, `number`, `literal`, `end`. */
   readonly kind: string;
-  /** Of names, numbers and literals. */
+  /** The value of a name, number or literal. */
   readonly value: Data;
-  /** A quoted name is not a function. */
+  /** A quoted name cannot be a function. */
   readonly isQuoted?: boolean;
   readonly at: number;
 };
@@ -49,7 +49,7 @@ const tokenOf = (
   return { kind: operator, value: null, at };
 };
 
-/** A text without quotes is taken as it is, as older JMESPath had it. */
+/** A string without quotes is taken literally, as in older JMESPath. */
 const literalOf = (source: string, text: string, at: number): Data => {
   try {
     return new JsonReader(source).read();
@@ -66,7 +66,7 @@ const jsonOf = (source: string, text: string, at: number): Data => {
   }
 };
 
-/** The fault of a query, at a place of it. */
+/** Returns the error of a query, with its position. */
 export const fault = (text: string, at: number): TypeError =>
   new TypeError(
     at >= text.length

@@ -13,7 +13,7 @@ const size = (value: Value | undefined): number => {
 
 type Rule = { readonly ordered: boolean; readonly repeats: boolean };
 
-/** Every way to choose so many items; each costs the run a step. */
+/** Returns every choice of `count` items; each one counts as a step of the run. */
 const choices = (items: Value[], count: number, { ordered, repeats }: Rule, run: Run): Value[] => {
   const found: Value[] = [];
   const chosen: number[] = [];

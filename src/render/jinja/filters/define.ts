@@ -5,7 +5,7 @@ import type { Value } from '../values/value.ts';
 
 type Work = (value: Value, args: BoundValues, run: Run) => Eventual<Value>;
 
-/** Filters or tests by name: the names of their parameters, and what they do. */
+/** Makes filters or tests from a table: names, parameters and functions. */
 export const operations = (table: Readonly<Record<string, readonly [Params, Work]>>): Operations =>
   new Map(
     Object.entries(table).map(([name, [params, work]]): [string, Operation] => [

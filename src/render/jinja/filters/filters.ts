@@ -10,7 +10,7 @@ import { selectFilters } from './select.ts';
 import { sequenceFilters } from './sequence.ts';
 import { jinjaTextFilters } from './text.ts';
 
-/** All filters: Jinja's, and Salt's over them. */
+/** All filters: Jinja's, overridden by Salt's. */
 export const filters: Operations = new Map([
   ...jinjaTextFilters,
   ...numberFilters,

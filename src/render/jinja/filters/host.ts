@@ -5,7 +5,7 @@ import type { Operation, Operations } from '../run/run.ts';
 import { toDataDict, valueToData } from '../values/to-data.ts';
 import type { Value } from '../values/value.ts';
 
-/** Salt's filters that look at a machine: they ask the host. */
+/** Salt's filters that inspect a machine: they call the host. */
 export const jinjaHostFilters: Operations = new Map(
   Array.from(shared, ([name, filter]): [string, Operation] => [
     name,

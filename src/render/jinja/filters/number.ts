@@ -11,7 +11,7 @@ import { operations } from './define.ts';
 
 const mostDigits = 4300;
 
-/** Python's `int(text, base)`, where the text is one. */
+/** Python's `int(text, base)`; undefined for other text. */
 const parseInteger = (text: string, base: number): Value | undefined => {
   const found = /^\s*([-+]?)(?:0([bBoOxX]))?_?([\da-zA-Z]+(?:_[\da-zA-Z]+)*)\s*$/.exec(text);
   if (!found || text.length > mostDigits) return undefined;
@@ -28,7 +28,7 @@ const parseInteger = (text: string, base: number): Value | undefined => {
   return int(sign === '-' ? -value : value);
 };
 
-/** Python's `float(text)`, where the text is one. */
+/** Python's `float(text)`; undefined for other text. */
 const parseFloating = (text: string): number | undefined => {
   const trimmed = text.trim().replace(/(?<=\d)_(?=\d)/g, '');
   if (/^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/.test(trimmed)) return Number(trimmed);

@@ -10,7 +10,7 @@ import { operations } from './define.ts';
 import { formatPython } from './pformat.ts';
 import { formatDate } from './strftime.ts';
 
-/** `value|method_call('name', …)`: nothing for a method that is not there. */
+/** `value|method_call('name', …)`: None for a missing method. */
 const methodCall: Operation = (value, { list, named }, run) => {
   const [name, ...rest] = list;
   const method = memberOf(value, textOf(name ?? null));
@@ -50,5 +50,5 @@ const plain = operations({
   pprint: [[], formatPython],
 });
 
-/** Salt's filters that fit nowhere else. */
+/** Salt's other filters. */
 export const oddFilters: Operations = new Map([...plain, ['method_call', methodCall] as const]);

@@ -6,7 +6,7 @@ import { isMap, isTuple, type Key, type Value } from '../values/value.ts';
 const width = 80;
 const deepest = 100;
 
-/** Python's `pprint.pformat`: keys sorted, and over several lines where one is too short. */
+/** Python's `pprint.pformat`: sorted keys, on several lines if one is too short. */
 export const formatPython = (value: Value): string => {
   valueToData(value);
   return write(value, 0, 0, 0);
@@ -21,7 +21,7 @@ const sortedPairs = (value: ReadonlyMap<Key, Value>): [Key, Value][] => {
   }
 };
 
-/** One line's text, with keys in order. */
+/** Formats a value on one line, with sorted keys. */
 const flat = (value: Value, depth = 0): string => {
   if (depth > deepest || typeof value !== 'object' || value === null) return reprOf(value);
   if (isMap(value)) {

@@ -7,7 +7,7 @@ type WrapOptions = {
   readonly lineEnd: string;
 };
 
-/** Lines of at most so many characters (Python's `textwrap.wrap` on every line). */
+/** Wraps lines at `width` characters (Python's `textwrap.wrap` on every line). */
 export const wordWrap = (text: string, width: number, options: WrapOptions): string =>
   text
     .split(/\r\n|\n|\r/)
@@ -33,7 +33,7 @@ const wrapLine = (text: string, width: number, options: WrapOptions): string[] =
 const splitHyphens = (word: string): string[] =>
   word.split(/(?<=[\p{L}\d_][\p{L}_]-)(?=[\p{L}_][\p{L}_])/u);
 
-/** One line's words from the end of the stack; what does not fit goes back. */
+/** Takes the words of one line from the end of the stack; puts back what does not fit. */
 const takeLine = (words: string[], width: number, breaks: boolean): string[] => {
   const line: string[] = [];
   let size = 0;
@@ -67,7 +67,7 @@ type LinkOptions = {
 
 const address = /(^|[\s(<])((?:https?:\/\/|www\.)[^\s<>()]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)/g;
 
-/** Addresses in a text as HTML links. */
+/** Converts addresses in a text to HTML links. */
 export const urlize = (text: string, { limit, target, rel }: LinkOptions): string => {
   const escaped = text.replace(
     /[&<>]/g,

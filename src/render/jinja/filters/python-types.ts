@@ -46,7 +46,9 @@ const toBytes = (value: Value, encoding: Value, errors: Value): Bytes => {
   return new Bytes(encode(value, textOf(encoding), textOf(errors)));
 };
 
-/** Texts become bytes, tuples lists: what Salt's `json_encode_…` and `json_decode_…` do. */
+/**
+ * Converts strings to bytes and tuples to lists, as Salt's `json_encode_…` and `json_decode_…` do.
+ */
 const encoded = (value: Value): Value => {
   if (typeof value === 'string') return new Bytes(Buffer.from(value));
   if (isMap(value)) return encodedPairs(value);
@@ -72,12 +74,12 @@ const encodedList = (value: Value): Value => {
   return itemsOf(value).map(encoded);
 };
 
-/** A list may hold itself, or another many times over. */
+/** Refuses huge lists: a list may contain itself, or another one many times. */
 const refuseTooLarge = (value: Value): void => {
   valueToData(value);
 };
 
-/** Values that Python can hash become a set: strings and tuples. */
+/** Makes a set of hashable values: strings and tuples. */
 const unique = (value: Value, run: Run): Value => {
   const seen = new Set<string>();
   const kept: Value[] = [];
@@ -103,7 +105,7 @@ const fromBase64 = (value: Value): Value => {
 const isIterable = (value: Value, ignore: Value): boolean =>
   itemsIn(value) !== undefined && !(typeof value === 'string' && ignore !== null);
 
-/** Salt's filters whose answer depends on Python's types: tuples, sets and bytes. */
+/** Salt's filters whose result depends on Python's types: tuples, sets and bytes. */
 export const pythonTypeFilters: Operations = operations({
   to_bytes: [
     ['encoding?', 'errors?'],

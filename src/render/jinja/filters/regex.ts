@@ -34,7 +34,7 @@ const compiled = (pattern: string, flags: Flags): RegExp => {
   }
 };
 
-/** Does the text match from its start? */
+/** Whether the text matches at its start. */
 export const regexMatches = (text: string, pattern: string, flags: Flags): Eventual<boolean> =>
   after(firstMatch(text, pattern, { ...flags, sticky: true }), found => found !== undefined);
 

@@ -10,7 +10,7 @@ import { textOf } from '../values/text.ts';
 import { toDataDict, toYamlData, valueToData } from '../values/to-data.ts';
 import { Thing, type Value } from '../values/value.ts';
 
-/** A filter that all template languages share, on Python's values. */
+/** Adapts a filter that all template languages share to Python's values. */
 const bridged =
   (name: string, dataOf: (value: Value) => Data = valueToData): Operation =>
   (value, { list, named }) => {
@@ -25,7 +25,7 @@ const bridged =
     }
   };
 
-/** Filters that Jinja itself has, and has better. */
+/** Filters for which Jinja's own version is used. */
 const jinjas = new Set(['indent']);
 
 const text = (value: Value): string => (value instanceof Thing ? textOf(value) : (value as string));

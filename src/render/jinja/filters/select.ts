@@ -9,7 +9,7 @@ import { Iterator } from '../values/things.ts';
 import { Undefined } from '../values/undefined.ts';
 import type { Args, Value } from '../values/value.ts';
 
-/** `map`: the items through a filter, or an attribute of each. */
+/** `map`: applies a filter to each item, or reads an attribute of each. */
 const map: Operation = (value, { list, named }, run) => {
   const [name, ...rest] = list;
   if (list.length === 0 && named.has('attribute')) {

@@ -68,7 +68,7 @@ const parts: Readonly<Record<string, (date: Date) => string>> = {
   c: date => formatDate(date, '%a %b %e %H:%M:%S %Y'),
 };
 
-/** A date by a `strftime` format, in the local time zone and the C locale. */
+/** Formats a date by a `strftime` format, in the local time zone and the C locale. */
 export const formatDate = (date: Date, format: string): string =>
   format.replace(/%([a-zA-Z%])/g, (whole, letter: string) =>
     Object.hasOwn(parts, letter) ? (parts[letter]?.(date) ?? whole) : whole,

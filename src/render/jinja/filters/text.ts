@@ -62,7 +62,7 @@ const stripTags = (text: string): string =>
       .join(' '),
   );
 
-/** The text without what stands between such brackets. */
+/** Removes the parts of a text between these brackets. */
 const without = (text: string, open: string, close: string): string => {
   let result = '';
   let at = 0;

@@ -2,7 +2,7 @@ import { raise } from '../fault.ts';
 import { quoted } from '../values/text.ts';
 import { Bytes } from '../values/things.ts';
 
-/** The codes that have one byte for a character, and how many characters they know. */
+/** The single-byte encodings, and how many characters they support. */
 const narrow: ReadonlyMap<string, number> = new Map([
   ['ascii', 128],
   ['usascii', 128],

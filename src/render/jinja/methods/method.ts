@@ -9,7 +9,7 @@ export type Methods<Self> = ReadonlyMap<string, Method<Self>>;
 
 type Plain<Self> = readonly [Params, (self: Self, args: BoundValues, run: Run) => Value];
 
-/** Methods by name: the names of the parameters, and what is done with the arguments. */
+/** Makes methods from a table: names, parameters and functions. */
 export const methods = <Self>(
   type: string,
   table: Readonly<Record<string, Plain<Self>>>,

@@ -4,7 +4,7 @@ import { repeatText } from '../values/operators.ts';
 import { isTuple, tuple, type Value } from '../values/value.ts';
 import { count, stringArgument } from './arguments.ts';
 
-/** A part of a text by code points, as Python's `start` and `end` mean it. */
+/** Returns a part of a text by code points, as Python's `start` and `end` select it. */
 export const part = (
   self: string,
   start: Value | undefined,
@@ -19,7 +19,7 @@ export const part = (
   return [chars.slice(from, Math.max(from, to)).join(''), from];
 };
 
-/** Does the text, or one of a tuple of texts, pass? */
+/** Whether the text, or one of a tuple of texts, passes the test. */
 export const anyOf = (value: Value | undefined, test: (text: string) => boolean): boolean =>
   Array.isArray(value) && isTuple(value)
     ? value.some(item => test(stringArgument(item)))
@@ -48,7 +48,7 @@ export const partition = (self: string, separator: string, isLast: boolean): Val
   return tuple([self.slice(0, at), separator, self.slice(at + separator.length)]);
 };
 
-/** Python's `text.replace`, of at most so many places; negative: of all. */
+/** Python's `text.replace` for at most `most` occurrences; negative: for all. */
 export const replaceText = (self: string, old: string, fresh: string, most: number): string => {
   const places = most === 0 ? 0 : old === '' ? charCount(self) + 1 : self.split(old).length - 1;
   repeatText(fresh, most < 0 ? places : Math.min(places, most));

@@ -3,7 +3,7 @@ import { raise } from '../fault.ts';
 /** The whitespace characters of Python strings. */
 const blank = /[\s\x1c-\x1f\x85]/;
 
-/** Python's `strip`: of whitespace, or of any of the given characters. */
+/** Python's `strip`: removes whitespace, or any of the given characters. */
 export const strip = (
   text: string,
   chars: string | null,
@@ -32,7 +32,7 @@ const last = (text: string, end: number): string =>
   /[\ud800-\udbff][\udc00-\udfff]$/.exec(text.slice(Math.max(0, end - 2), end))?.[0] ??
   text.charAt(end - 1);
 
-/** Python's `split`, at a separator or, where that is null, at whitespace. */
+/** Python's `split` at a separator or, if that is null, at whitespace. */
 export const split = (text: string, separator: string | null, most: number): string[] => {
   if (separator === '') raise('empty separator');
   if (separator === null) return splitBlank(text, most);

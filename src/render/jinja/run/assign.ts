@@ -8,7 +8,7 @@ import type { Scope } from './frame.ts';
 
 export type Assign = (frame: Scope, value: Value) => void;
 
-/** How a value gets into a variable, into several, or into a namespace. */
+/** Compiles the assignment of a value to a variable, to several, or to a namespace. */
 export const compileTarget = (target: Target, source: TemplateSource): Assign => {
   switch (target.type) {
     case 'Name':

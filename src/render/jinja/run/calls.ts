@@ -9,7 +9,7 @@ import { type Args, isMap, noArgs, Thing, type Value } from '../values/value.ts'
 import type { Compile, Evaluate } from './execute.ts';
 import type { Scope } from './frame.ts';
 
-/** The arguments of a call, filter or test. */
+/** Compiles the arguments of a call, filter or test. */
 export const compileArgs = (
   { list, named, more, moreNamed }: CallArgs,
   compile: Compile,
@@ -55,7 +55,7 @@ const addNamed = (all: Map<string, Value>, extra: Value): void => {
   }
 };
 
-/** A call; a method is called without being made a value first. */
+/** Compiles a call; a method is called without being made a value first. */
 export const compileCall = (
   { callee, args, line }: CallNode,
   source: TemplateSource,
@@ -85,7 +85,7 @@ export const compileCall = (
     after(called(frame), value => after(given(frame), all => callValue(value, all, frame, spot)));
 };
 
-/** Calls what can be called. */
+/** Calls a callable value. */
 export const callValue = (
   callee: Value,
   args: Args,

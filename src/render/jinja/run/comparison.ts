@@ -9,7 +9,7 @@ import type { Compile, Evaluate } from './execute.ts';
 import type { Scope } from './frame.ts';
 import { SaltObject } from './salt-functions.ts';
 
-/** `a < b <= c`: goes on as long as each part holds. */
+/** Compiles `a < b <= c`: evaluates the parts until one is false. */
 export const compileComparison = (
   { first, rest }: Extract<JinjaExpression, { type: 'Compare' }>,
   spot: TemplatePosition,

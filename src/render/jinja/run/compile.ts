@@ -11,7 +11,7 @@ import { compileStatements } from './statements.ts';
 const templates = new TextCache<JinjaTemplate>(32_000_000);
 
 /**
- * A template, ready to run; the same text of the same file is parsed once for all hosts.
+ * Compiles a template; the same text of the same file is parsed once for all hosts.
  *
  * @throws JinjaFault for wrong syntax.
  */
@@ -48,7 +48,7 @@ const compile = (source: TemplateSource, options: SyntaxOptions): JinjaTemplate 
 
 type Block = Extract<Statement, { type: 'Block' }>;
 
-/** All blocks of a template, those inside of other statements too. */
+/** Returns all blocks of a template, also those inside other statements. */
 const blocksIn = (body: readonly Statement[]): Block[] =>
   body.flatMap(node => {
     const own = node.type === 'Block' ? [node] : [];

@@ -1,6 +1,6 @@
 import type { Value } from '../values/value.ts';
 
-/** A variable whose value is made when a template first asks for it. */
+/** A variable whose value is made on first access. */
 export class Deferred {
   readonly #make: () => Value;
   #value: Value | undefined;
@@ -14,5 +14,5 @@ export class Deferred {
   }
 }
 
-/** Names and their values, some of them not made yet. */
+/** Names and their values; some values are not made yet. */
 export type Names = Map<string, Value | Deferred>;

@@ -7,13 +7,13 @@ import type { Value } from '../values/value.ts';
 import type { Scope } from './frame.ts';
 import type { Run } from './run.ts';
 
-/** An expression, ready to run. */
+/** A compiled expression. */
 export type Evaluate = (frame: Scope) => Eventual<Value>;
 
-/** Makes an expression of one template ready to run. */
+/** Compiles an expression of one template. */
 export type Compile = (node: JinjaExpression) => Evaluate;
 
-/** Statements, ready to run; what they print goes to `out`. */
+/** Compiled statements; their output goes to `out`. */
 export type Execute = (frame: Scope, out: OutputBuffer) => Eventual<Signal | undefined>;
 
 /** How a loop's body ended early. */
@@ -21,17 +21,17 @@ export type Signal = 'break' | 'continue';
 
 /** The printed text, with a limit. */
 export class OutputBuffer {
-  /** Nothing printed counts any more: the template extends another. */
+  /** Output is ignored from now on: the template extends another. */
   isMuted = false;
   readonly #parts: string[] = [];
-  /** Where each part was written. */
+  /** The origin of each part. */
   readonly #spots: (TemplatePosition | SourceMap<TemplatePosition>)[] = [];
   readonly #run: Run;
   readonly #guard: ((text: string) => string) | undefined;
   readonly #ranges: TaintRange[] = [];
   #length = 0;
 
-  /** @param guard applied to printed values, not to the template's own text. */
+  /** @param guard escapes printed values, but not the template's own text. */
   constructor(run: Run, guard?: (text: string) => string) {
     this.#run = run;
     this.#guard = guard;
@@ -64,17 +64,17 @@ export class OutputBuffer {
     return this.#ranges;
   }
 
-  /** Where the text was written. */
+  /** Maps the output to its origins. */
   get map(): SourceMap<TemplatePosition> {
     return new SourceMap(this.#parts, this.#spots, templateOriginOf);
   }
 
-  /** The whole text, as the template's result or as a value. */
+  /** Returns the whole text, as the template's result or as a value. */
   get all(): string {
     return this.#parts.join('');
   }
 
-  /** The whole text as a value: where it is printed, it is tainted and leads back as it does here. */
+  /** Returns the whole text as a value that keeps its taint and its origins where it is printed. */
   capture(): string {
     const text = this.all;
     if (this.#ranges.length > 0) this.#run.tracking?.captured(text, this.#ranges);

@@ -18,8 +18,8 @@ import { functionByTaintedName } from './salt-functions.ts';
 import type { Tracking } from './taint.ts';
 
 /**
- * An expression as a function. It gives its value at once unless something in it has to wait
- * for a host. Before what can fail it notes where it stands.
+ * Compiles an expression to a function. The function returns the value synchronously unless
+ * something has to wait for a host. It records its position before any step that may fail.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case for each kind of expression
 export const compileExpression = (node: JinjaExpression, source: TemplateSource): Evaluate => {
@@ -166,7 +166,7 @@ export const compileExpression = (node: JinjaExpression, source: TemplateSource)
 
 const nothing: Evaluate = () => null;
 
-/** Lenient in strict templates too: Jinja prints nothing for `{{ 'a' if false }}`. */
+/** Lenient even in strict templates: Jinja prints nothing for `{{ 'a' if false }}`. */
 const noElse = (line: number): Evaluate => {
   const where = `the inline if-expression on line ${line}`;
   const reason = `${where} evaluated to false and no else section was defined.`;
@@ -204,7 +204,7 @@ const at = <Key>(
   return look(value, key, run);
 };
 
-/** Notes what a text operator made of its operands. */
+/** Tracks the result of a text operator. */
 const trackBinary = (
   tracking: Tracking,
   operator: BinaryOperator,

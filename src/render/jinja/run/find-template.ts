@@ -12,7 +12,7 @@ import type { JinjaTemplate } from './program.ts';
 
 type Find = (frame: Scope) => Eventual<JinjaTemplate>;
 
-/** The template that an expression names; of a list the first that exists. */
+/** Compiles a template expression; for a list, the first template that exists is used. */
 export const compileTemplate = (
   node: JinjaExpression,
   source: TemplateSource,
@@ -27,7 +27,7 @@ export const compileTemplate = (
     });
 };
 
-/** A host chooses no template beyond a name within one folder. */
+/** Refuses host-supplied data in a template's name, except a name within one folder. */
 const refuseTainted = (value: Value, { run }: Scope): void => {
   const { tracking } = run;
   if (!tracking) return;

@@ -3,16 +3,16 @@ import { Deferred, type Names } from './deferred.ts';
 import type { BlockBody, JinjaProgram, JinjaTemplate } from './program.ts';
 import type { Run } from './run.ts';
 
-/** One template at work: what it was given and what it sets. */
+/** One active template: its input and its variables. */
 export class TemplateContext {
   readonly template: JinjaTemplate;
   readonly program: JinjaProgram;
-  /** Variables and globals it was given. */
+  /** The variables and globals that were passed to it. */
   readonly given: Names;
   readonly root: Scope;
-  /** Top-level variables that an importing template gets. */
+  /** Top-level variables that an importing template receives. */
   readonly exported = new Set<string>();
-  /** The template it extends, once that is known. */
+  /** The template that it extends, once known. */
   parent: JinjaTemplate | undefined;
   /** `self` in its text: its blocks. */
   self: Value | undefined;
@@ -27,7 +27,7 @@ export class TemplateContext {
   }
 }
 
-/** The names of a scope on top of those around it: a template, the body of a loop, a macro … */
+/** The names of a scope, on top of the enclosing ones: a template, the body of a loop, a macro … */
 export class Scope {
   readonly context: TemplateContext;
   readonly run: Run;

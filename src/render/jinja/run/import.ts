@@ -11,7 +11,7 @@ import { runTemplate } from './inherit.ts';
 import { loadData } from './load-data.ts';
 import { type JinjaTemplate, Module } from './program.ts';
 
-/** Runs a template inside of another; errors in it name this place too. */
+/** Runs a template inside another one; errors in it include this position. */
 const inside = <T>(frame: Scope, spot: TemplatePosition, work: () => Eventual<T>): Eventual<T> => {
   const { run } = frame;
   const depth = run.callers.length;
@@ -51,7 +51,7 @@ export const compileInclude = (
     });
 };
 
-/** An imported template's module; without context every import shares one. */
+/** Returns an imported template's module; imports without context share one. */
 const moduleOf = (
   template: JinjaTemplate,
   withContext: boolean,
@@ -76,7 +76,7 @@ const moduleOf = (
   );
 };
 
-/** Sets a variable that importers of this template do not get. */
+/** Sets a variable that importers of this template do not receive. */
 const setPrivate = (frame: Scope, name: string, value: Value): void => {
   frame.set(name, value);
   if (frame.isRoot) frame.context.exported.delete(name);

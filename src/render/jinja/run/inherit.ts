@@ -8,7 +8,7 @@ import { compileTemplate } from './find-template.ts';
 import type { Scope, TemplateContext } from './frame.ts';
 import type { BlockBody } from './program.ts';
 
-/** Runs a template from its top, and then the one it extends, in its context. */
+/** Runs a template, and then the one that it extends, in its context. */
 export const runTemplate = (context: TemplateContext, out: OutputBuffer): Eventual<undefined> => {
   addBlocks(context, context.template.blocks);
   context.self = new Self(context);
@@ -67,7 +67,7 @@ export const compileBlock = (
   };
 };
 
-/** A block's body at a level: 0 is the most derived, the next is what `super()` gives. */
+/** Runs a block's body at a level: 0 is the most derived, the next one is that of `super()`. */
 const runBlock = (
   name: string,
   level: number,

@@ -2,13 +2,13 @@ import { type Dict, isDict } from '../../../data/values/value.ts';
 
 /** The limits of one template, so that a hostile one cannot hang or exhaust the control node. */
 export type Limits = {
-  /** Time of its own, without the time hosts take to answer. */
+  /** Its own time, without the time for hosts' responses. */
   readonly milliseconds: number;
-  /** Rounds of loops and calls of macros. */
+  /** Loop iterations and macro calls. */
   readonly steps: number;
-  /** Characters printed and put together. */
+  /** Characters printed and concatenated. */
   readonly characters: number;
-  /** Macros, includes and imports in each other. */
+  /** Depth of nested macros, includes and imports. */
   readonly depth: number;
 };
 
@@ -19,7 +19,7 @@ const usual: Limits = {
   depth: 300,
 };
 
-/** The limits, changed by `jinja_limits` of the configuration. */
+/** Returns the limits, adjusted by `jinja_limits` of the configuration. */
 export const jinjaLimitsFrom = (opts: Dict): Limits => {
   const given = opts.get('jinja_limits');
   if (!isDict(given)) return usual;

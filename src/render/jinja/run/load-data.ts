@@ -33,7 +33,7 @@ const readYaml = (text: string, taint: TaintSource | undefined, run: Run): Value
   }
 };
 
-/** Where a template writes what is at a place of a text that it printed. */
+/** Returns the template position of an offset in a text that the template printed. */
 const spotIn = (
   rendered: RenderedText | undefined,
   at: SourceLocation | undefined,

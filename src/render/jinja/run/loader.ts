@@ -18,9 +18,9 @@ type Templates = {
 };
 
 /**
- * Finds templates in the file roots. Paths that begin with `./` or `../` start at `tpldir`.
- * Loading one sets `tplfile`, `tpldir` and `tpldot` for all that is imported without context
- * from then on, and for relative paths: Salt's loader does so (salt.utils.jinja).
+ * Finds templates in the file roots. Paths that begin with `./` or `../` are relative to `tpldir`.
+ * As in Salt's loader (salt.utils.jinja), loading a template sets `tplfile`, `tpldir` and `tpldot`
+ * for later imports without context, and for relative paths.
  */
 export const templateLoader = ({
   files,

@@ -65,7 +65,7 @@ const loopOver = (
     return after(done, () => (loop.index < 0 ? code.otherwise(frame.inner(), out) : undefined));
   });
 
-/** The items that pass the loop's `if`. */
+/** Returns the items that pass the loop's `if`. */
 const kept = ({ test, assign }: Code, items: Value[], frame: Scope): Eventual<Value[]> => {
   if (!test) return items;
   const passed: Value[] = [];
@@ -150,7 +150,7 @@ class Loop extends Thing {
     return isChanged;
   }
 
-  /** `loop(items)`: the loop again, for a branch of a tree. */
+  /** `loop(items)`: runs the loop again, for a branch of a tree. */
   override call({ list: [items = null] }: Args, run: Run): Eventual<Value> {
     if (!this.#code.isRecursive)
       return raiseRuntime(

@@ -8,7 +8,7 @@ import { compileExpression } from './expressions.ts';
 import type { Scope } from './frame.ts';
 import type { Run } from './run.ts';
 
-/** A macro's head and body, ready to be bound to the scope where it is defined. */
+/** A macro's compiled head and body, to be bound to the scope of its definition. */
 export type MacroCode = {
   readonly name: string;
   readonly params: readonly string[];
@@ -33,7 +33,7 @@ export const macroCode = (
 
 const special = ['caller', 'kwargs', 'varargs'];
 
-/** Which of a macro's special variables its body mentions. */
+/** Finds the special variables of a macro that its body uses. */
 const usedNames = (tree: unknown): Set<string> => {
   const used = new Set<string>();
   const visit = (part: unknown): void => {

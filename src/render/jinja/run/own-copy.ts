@@ -6,11 +6,11 @@ import type { Recorder } from '../../share/recorder.ts';
 import type { Key, Value, ValueDict } from '../values/value.ts';
 
 /**
- * A template's own copy of data that others use too: changing it changes nothing else. Only
- * what a template looks at is really copied. What is one object in the original is one object
- * in the copy.
+ * Makes a template's own copy of shared data: changing it changes nothing else. Only the parts that
+ * a template reads are really copied. References to the same object stay references to the same
+ * object in the copy.
  *
- * @param recorder hears of every look at the original.
+ * @param recorder is notified of every read of the original.
  */
 export const ownCopy = (data: Data, recorder?: Recorder): Value => new Copier(recorder).copy(data);
 
@@ -43,7 +43,7 @@ class Copier {
   }
 }
 
-/** A dict whose values are copied when they are first looked at. */
+/** A dict whose values are copied on first access. */
 class CopyOfDict extends Map<Key, Value> {
   readonly #original: Dict;
   readonly #copier: Copier;
@@ -107,7 +107,10 @@ class CopyOfDict extends Map<Key, Value> {
   }
 }
 
-/** Reads of the original what is read of the copy, when it is: the original may change till then. */
+/**
+ * A dict whose values are read from the original on first access, since the original may change
+ * until then.
+ */
 class CopyOfWatched extends CopyOfDict {
   readonly #watched: WatchedDict;
   /** The values that the template has read or changed itself. */

@@ -5,7 +5,7 @@ import type { Names } from './deferred.ts';
 import type { Execute } from './execute.ts';
 import type { Run } from './run.ts';
 
-/** A template, ready to run. Shared by all hosts: it holds nothing of a run. */
+/** A compiled template. Shared by all hosts: it contains no data of a run. */
 export type JinjaTemplate = {
   readonly source: TemplateSource;
   readonly execute: Execute;
@@ -22,15 +22,15 @@ export type BlockBody = {
 /** Data that the templates of one rendering share. */
 export type JinjaProgram = {
   readonly run: Run;
-  /** Globals of the environment; loading a template sets `tplfile`, `tpldir`, `tpldot` here. */
+  /** Globals of the environment; loading a template sets `tplfile`, `tpldir`, `tpldot` in them. */
   readonly globals: Names;
-  /** The template of a name, relative to `tpldir` where it begins with a dot. */
+  /** Loads a template by name, relative to `tpldir` if it begins with a dot. */
   readonly load: (name: string) => JinjaTemplate;
-  /** Modules that were imported without context, one per template. */
+  /** Modules imported without context, one per template. */
   readonly modules: Map<JinjaTemplate, Module>;
 };
 
-/** An imported template: its exported variables, and as text what it printed. */
+/** An imported template: its exported variables and, as a string, its output. */
 export class Module extends Thing {
   override readonly typeName = 'TemplateModule';
   readonly #name: string;

@@ -9,40 +9,42 @@ import type { Args, Value } from '../values/value.ts';
 import type { Limits } from './limits.ts';
 import { Tracking } from './taint.ts';
 
-/** A filter or test: what it does with a value and arguments. */
+/** A filter or test: takes a value and arguments. */
 export type Operation = (value: Value, args: Args, run: Run) => Eventual<Value>;
 
 export type Operations = ReadonlyMap<string, Operation>;
 
 type Setup = {
   readonly limits: Limits;
-  /** Whether what is undefined raises when it is used. */
+  /** Whether using an undefined value is an error. */
   readonly isStrict: boolean;
   readonly filters: Operations;
   readonly tests: Operations;
   readonly call: (fun: string, args: Args) => Promise<Value>;
   /** The taint of the host's data at the start; absent if nothing is tracked. */
   readonly taint?: TaintSource | undefined;
-  /** Does a function live on the control node? */
+  /** Whether a function belongs to the control node. */
   readonly livesHere?: ((fun: string) => Promise<boolean>) | undefined;
 };
 
-/** One render at work: where it is, what it may still use, which filters it knows. */
+/** One active rendering: its position, its remaining budget, its filters. */
 export class Run {
   /** The position that is being evaluated; errors are reported there. */
   spot: TemplatePosition | undefined;
-  /** From where the macro, include or import at work was called, outermost first. */
+  /** Positions of the calls of the current macro, include or import, outermost first. */
   readonly callers: TemplatePosition[] = [];
-  /** The blocks at work, outermost first: where each was entered, and how deep calls were then. */
+  /**
+   * The current blocks, outermost first: the position of each entry, and the depth of calls then.
+   */
   readonly blocks: { readonly spot: TemplatePosition | undefined; readonly depth: number }[] = [];
   readonly isStrict: boolean;
-  /** Texts of several lines that were printed into values, and where they were written. */
+  /** Multi-line texts that were printed into values, with their origins. */
   readonly captured = new Map<string, SourceMap<TemplatePosition>>();
   /** Calls an execution function for the host. */
   readonly call: (fun: string, args: Args) => Eventual<Value>;
-  /** Follows what the host chose. */
+  /** Tracks the host-supplied data. */
   readonly tracking: Tracking | undefined;
-  /** Does a function live on the control node? In doubt it does. */
+  /** Whether a function belongs to the control node; true if unknown. */
   readonly livesHere: (fun: string) => Eventual<boolean>;
   readonly #limits: Limits;
   readonly #filters: Operations;
@@ -69,7 +71,7 @@ export class Run {
     this.#deadline = performance.now() + limits.milliseconds;
   }
 
-  /** One more step of a loop, a macro or a long filter. */
+  /** Counts steps of a loop, a macro or a long filter. */
   step(weight = 1): void {
     const before = this.#steps;
     this.#steps += weight;
@@ -82,21 +84,21 @@ export class Run {
     this.#isLong = this.#breath.isDue(now);
   }
 
-  /** Yields to other work when it is time; loops call this after each round. */
+  /** Yields to other work if due; loops call this after each iteration. */
   breathe(): Eventual<void> {
     if (!this.#isLong) return undefined;
     this.#isLong = false;
     return this.waitFor(this.#breath.take());
   }
 
-  /** Accounts for text that is kept: what is printed and what is put together. */
+  /** Accounts for text that is kept: printed or concatenated. */
   spend(length: number): void {
     this.#made += length;
     if (this.#made > this.#limits.characters)
       raiseLimit(`The template made more than ${this.#limits.characters} characters`);
   }
 
-  /** Waits for a host; the waiting does not count as work. */
+  /** Waits for a host; the waiting time does not count as work. */
   async waitFor<T>(work: Promise<T>): Promise<T> {
     const start = performance.now();
     try {
@@ -106,7 +108,7 @@ export class Run {
     }
   }
 
-  /** Runs a macro, include or import, whose errors name this place too. */
+  /** Enters a macro, include or import; its errors include this position. */
   enter(): void {
     if (this.callers.length >= this.#limits.depth)
       throw new JinjaFault('error', 'maximum recursion depth exceeded');
@@ -128,8 +130,8 @@ export class Run {
   }
 
   /**
-   * The place Salt tells: for what stands in a block itself, in no macro called there, that is
-   * the line where the block was entered.
+   * The position in Salt's messages: for code directly in a block, and not in a macro called there,
+   * that is the line where the block was entered.
    */
   get saltSpot(): TemplatePosition | undefined {
     let { spot } = this;

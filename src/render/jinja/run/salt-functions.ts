@@ -9,7 +9,7 @@ import { type Args, Callable, Thing, type Value } from '../values/value.ts';
 import { ownCopy } from './own-copy.ts';
 import type { Run } from './run.ts';
 
-/** `salt`: execution functions as `salt['mod.fun']` and `salt.mod.fun`. */
+/** `salt`: calls execution functions as `salt['mod.fun']` and `salt.mod.fun`. */
 export class SaltObject extends Thing {
   override readonly typeName = 'LazyLoader';
 
@@ -49,8 +49,8 @@ class SaltModule extends Thing {
 }
 
 /**
- * `salt[name]` where the host chose the name: then only functions of the host can be called, none
- * that lives on the control node. `undefined` for everything else.
+ * `salt[name]` with a host-supplied name: only functions of the host can be called, not those of
+ * the control node. Returns `undefined` for everything else.
  */
 export const functionByTaintedName = (
   value: Value,
@@ -75,7 +75,7 @@ export const functionByTaintedName = (
 const saltFunction = (fun: string): Callable =>
   new Callable(fun, (args, run) => run.call(fun, args), 'LoadedFunc');
 
-/** How templates of one host call functions; what comes back is theirs to change. */
+/** Calls functions for templates of one host. Templates may change the results. */
 export const hostCaller =
   (call: RenderContext['call']) =>
   async (fun: string, { list, named }: Args): Promise<Value> => {
@@ -94,6 +94,6 @@ export const hostCaller =
           : undefined,
       });
     }
-    // `defaults.merge` gives back what it was given: a change of the one is seen in the other.
+    // `defaults.merge` returns its argument: a change of one must be visible in the other.
     return args.includes(result) ? (result as Value) : ownCopy(result);
   };

@@ -15,7 +15,7 @@ import { loadData } from './load-data.ts';
 import { compileFor } from './loop.ts';
 import { Macro, macroCode } from './macro.ts';
 
-/** Statements, one after the other, as one function. */
+/** Compiles statements to one function. */
 export const compileStatements = (body: readonly Statement[], source: TemplateSource): Execute => {
   const steps = body.map(node => compileStatement(node, source));
   const [only] = steps;
@@ -26,7 +26,7 @@ export const compileStatements = (body: readonly Statement[], source: TemplateSo
 
 const nothing: Execute = () => undefined;
 
-/** The text that statements print, put into a value. */
+/** Runs statements and returns their output as a value. */
 const captured =
   (
     execute: Execute,
@@ -140,7 +140,7 @@ const print = (
   out.value(printed(value), spot, frame.run.tracking?.print(value, spot));
 };
 
-/** The filters of a block, fed with its text. */
+/** Compiles the filters of a block, which receive its output. */
 const compileChain = (
   chain: FilterNode | undefined,
   source: TemplateSource,

@@ -12,8 +12,8 @@ import { Iterator } from '../values/things.ts';
 import { type Args, Callable, isMap, type OnPiece, Thing, type Value } from '../values/value.ts';
 
 /**
- * Filters whose results hold nothing but what they were given, or what other filters made of it,
- * which are tracked themselves.
+ * Filters whose results contain only parts of their input, or results of other filters, which are
+ * tracked themselves.
  */
 const passing = new Set([
   'map',
@@ -29,10 +29,10 @@ const passing = new Set([
 ]);
 
 /**
- * Follows what a host chose through one rendering. Every filter, method, call and operator hands
- * over what it was given and what it made: a string that is new and made of tainted ones is
- * tainted, exactly where a transfer says so, else as a whole. Only data flow counts: what a
- * template selects by a tainted key or condition is as clean as it was.
+ * Tracks host-supplied data through one rendering. Every filter, method, call and operator reports
+ * its input and result: a new string made from tainted ones is tainted, precisely if there is a
+ * transfer, otherwise as a whole. Only data flow counts: a value that a template selects by a
+ * tainted key or condition keeps its own taint.
  */
 export class Tracking {
   readonly table: TaintSource;
@@ -43,12 +43,12 @@ export class Tracking {
     this.look = text => table.of(text);
   }
 
-  /** The state of the inputs before a filter or method runs: iterators can be read only once. */
+  /** Captures the inputs before a filter or method runs: iterators can be read only once. */
   before(value: Value): unknown {
     return value instanceof Iterator ? value.holds() : value;
   }
 
-  /** Notes what a filter or method made of a value and arguments. */
+  /** Tracks the result of a filter or method. */
   made(name: string, value: unknown, { list, named }: Args, result: Value): void {
     if (result === value || !canHoldText(result) || passing.has(name)) return;
     const inputs = [value, list, named];
@@ -83,14 +83,14 @@ export class Tracking {
   ): readonly TaintRange[] | undefined {
     const { value, args } = work;
     if (named.has('attribute') || args.length > 1) return undefined;
-    // Python's method has its separator in front, Jinja's filter behind.
+    // Python's method has its separator first, Jinja's filter last.
     const isMethod = typeof value === 'string' && args.length === 1 && typeof args[0] !== 'string';
     if (isMethod) return joined(itemsIn(args[0] as Value), value, work);
     const separator = args[0] ?? named.get('d') ?? '';
     return joined(itemsIn(value as Value), separator, work);
   }
 
-  /** Notes what a format made; `write` is run again to learn where it puts its values. */
+  /** Tracks the result of a format; `write` runs again to find the positions of its values. */
   formatted(inputs: readonly unknown[], result: Value, write: (piece: OnPiece) => string): void {
     if (typeof result !== 'string') return;
     const source = this.#sourceIn(inputs);
@@ -105,19 +105,19 @@ export class Tracking {
       again === result &&
       typeof format === 'string' &&
       !this.look(format) &&
-      // A field within a field may be what its value is filled up with.
+      // A nested field may set the width to which its value is padded.
       !/\{[^{}]*\{/.test(format);
     this.#learn(result, isExact ? ranges : wholeRange(result, source));
   }
 
-  /** Where a text that was made of one value is tainted. */
+  /** Returns the tainted parts of a text that was made from one value. */
   #within(text: string, value: Value): readonly TaintRange[] {
     if (value === text) return this.look(text) ?? [];
     const source = this.#sourceIn(value);
     return source === undefined ? [] : wholeRange(text, source);
   }
 
-  /** Notes a text made of others, one after the other. */
+  /** Tracks a concatenation. */
   concatenated(parts: readonly Value[], result: Value): void {
     if (typeof result !== 'string' || parts.every(part => !canHoldText(part))) return;
     const pieces = new Pieces();
@@ -129,7 +129,7 @@ export class Tracking {
       this.#learn(result, pieces.of(result) ?? wholeRange(result, pieces.ranges[0]?.source ?? ''));
   }
 
-  /** Notes a part of a text, `value[start:stop]` or `value[index]`. */
+  /** Tracks a part of a text, `value[start:stop]` or `value[index]`. */
   taken(value: Value, result: Value, start: Value): void {
     if (typeof value !== 'string' || typeof result !== 'string') return;
     const ranges = this.look(value);
@@ -149,7 +149,7 @@ export class Tracking {
     this.#learn(result, exact);
   }
 
-  /** Notes the characters of a text that is iterated. */
+  /** Tracks the characters of a text that is iterated. */
   spread(value: Value, items: readonly Value[]): void {
     if (typeof value !== 'string') return;
     const ranges = this.look(value);
@@ -163,7 +163,7 @@ export class Tracking {
     }
   }
 
-  /** Where the text of a printed value is tainted. */
+  /** Returns the tainted parts in the text of a printed value. */
   shown(text: string, value: Value): readonly TaintRange[] | undefined {
     if (typeof value === 'string') return this.look(text);
     return canHoldText(value) || value instanceof Thing
@@ -171,7 +171,7 @@ export class Tracking {
       : undefined;
   }
 
-  /** Where `{{ value }}` is tainted, with the place that names it in messages. */
+  /** Returns the tainted parts of `{{ value }}`, with the position for messages. */
   print(value: Value, spot: TemplatePosition | undefined): readonly TaintRange[] | undefined {
     if (typeof value !== 'string' && !canHoldText(value) && !(value instanceof Thing))
       return undefined;
@@ -181,7 +181,7 @@ export class Tracking {
     return ranges.map(range => (range.place === undefined ? { ...range, place } : range));
   }
 
-  /** Notes the result of a call to a function that may make strings of its arguments. */
+  /** Tracks the result of a call to a function that may make strings from its arguments. */
   called(fun: string, args: Args, result: unknown): void {
     if (onlySelects(fun)) return;
     const inputs = [args.list, args.named];
@@ -189,7 +189,7 @@ export class Tracking {
     if (source !== undefined) this.#taintNew(inputs, result, source);
   }
 
-  /** Notes a text that was printed into a variable. */
+  /** Tracks a text that was printed into a variable. */
   captured(text: string, ranges: readonly TaintRange[]): void {
     this.#learn(text, ranges);
   }
@@ -223,7 +223,9 @@ export class Tracking {
   }
 }
 
-/** `indent(width=4)` and the like: the value's letters are in order whatever the options are. */
+/**
+ * `indent(width=4)` and similar calls: the value's characters keep their order with any options.
+ */
 const namedTransfer = (
   name: string,
   work: { value: unknown; args: readonly Value[]; result: string; look: FindRanges },

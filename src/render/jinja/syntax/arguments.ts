@@ -1,10 +1,10 @@
 import type { CallArgs, JinjaExpression } from './ast.ts';
 import type { TokenStream } from './token-stream.ts';
 
-/** How an expression is read: what stands inside of brackets is one again. */
+/** Parses an expression; the content of brackets is one as well. */
 export type Parse = (stream: TokenStream) => JinjaExpression;
 
-/** Parts between commas, up to the closing bracket; a comma may stand before it. */
+/** Parses parts separated by commas, up to the closing bracket; a trailing comma is allowed. */
 export const parseParts = <T>(stream: TokenStream, close: string, parse: () => T): T[] => {
   const parts: T[] = [];
   while (!stream.isOperator(close)) {

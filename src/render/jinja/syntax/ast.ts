@@ -1,7 +1,7 @@
 import type { BinaryOperator } from '../values/operators.ts';
 import type { Value } from '../values/value.ts';
 
-/** A template's syntax tree; every node knows its line. */
+/** A node of a template's syntax tree, with its line. */
 type Node<Type extends string, Fields> = {
   readonly type: Type;
   readonly line: number;
@@ -18,7 +18,7 @@ export type CallArgs = {
 
 export type NameNode = Node<'Name', { name: string }>;
 export type CallNode = Node<'Call', { callee: JinjaExpression; args: CallArgs }>;
-/** Without a target it is the start of a block's filter chain. */
+/** Without a target, it begins a block's filter chain. */
 export type FilterNode = Node<
   'Filter',
   { target: JinjaExpression | undefined; name: string; args: CallArgs }

@@ -10,12 +10,12 @@ import { parsePostfix } from './postfix.ts';
 import { describeToken } from './token.ts';
 import type { TokenStream } from './token-stream.ts';
 
-/** One expression, with or without `… if … else …`. */
+/** Parses one expression, with or without `… if … else …`. */
 export const parseExpression = (stream: TokenStream, withIf = true): JinjaExpression =>
   stream.deeper(() => (withIf ? parseIf(stream) : parseOr(stream)));
 
 /**
- * An expression or, where commas follow, a tuple.
+ * Parses an expression or, if commas follow, a tuple.
  *
  * @param stop a name that ends it (`recursive` in `for`).
  */
@@ -206,6 +206,6 @@ const parseDict = (stream: TokenStream): JinjaExpression => {
 
 const grammar: Grammar = { expression: stream => parseExpression(stream), primary: parsePrimary };
 
-/** The filters of a block, `name | name(…)`, to be fed with its text. */
+/** Parses the filters of a block, `name | name(…)`, which receive its text. */
 export const parseFilterChain = (stream: TokenStream): FilterNode =>
   parseChain(stream, grammar.expression);

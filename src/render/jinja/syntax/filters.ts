@@ -6,7 +6,7 @@ import type { TokenStream } from './token-stream.ts';
 /** Whole expressions, and the smallest ones. */
 export type Grammar = { readonly expression: Parse; readonly primary: Parse };
 
-/** `|filter`, `is test` and further calls behind a value. */
+/** Parses `|filter`, `is test` and further calls after a value. */
 export const parseFilters = (
   stream: TokenStream,
   start: JinjaExpression,
@@ -34,7 +34,7 @@ const parseFilter = (
   return { type: 'Filter', target, name, args, line };
 };
 
-/** The filters of a block, `name | name(…)`, to be fed with its text. */
+/** Parses the filters of a block, `name | name(…)`, which receive its text. */
 export const parseChain = (stream: TokenStream, parseExpression: Parse): FilterNode => {
   let chain = parseFilter(stream, undefined, parseExpression);
   while (stream.skipOperator('|')) chain = parseFilter(stream, chain, parseExpression);
@@ -62,7 +62,7 @@ const parseTest = (
   return isNegated ? { type: 'Not', operand: test, line } : test;
 };
 
-/** `x is divisibleby 3`: one argument needs no brackets. */
+/** `x is divisibleby 3`: a single argument needs no brackets. */
 const testArgument = (stream: TokenStream, { expression, primary }: Grammar): CallArgs => {
   const { type, value } = stream.current;
   const isArgument =

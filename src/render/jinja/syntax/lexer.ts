@@ -5,10 +5,10 @@ import type { SyntaxOptions } from './options.ts';
 import { type Opening, type TagPatterns, tagPatterns } from './tag-patterns.ts';
 import type { JinjaToken, TokenType } from './token.ts';
 
-/** The tokens of a template, up to its end or to where it makes no sense. */
+/** The tokens of a template, up to its end or to its first error. */
 export type Lexed = { readonly tokens: readonly JinjaToken[]; readonly fault?: JinjaFault };
 
-/** A template as tokens. Comments are gone, whitespace control is done. */
+/** Splits a template into tokens, without comments and after whitespace control. */
 export const tokenize = (source: TemplateSource, options: SyntaxOptions): Lexed =>
   new Lexer(source, options).run();
 
@@ -36,7 +36,9 @@ class Lexer {
   #lineStart = 0;
   /** The column of the last opening of a tag. */
   #tagColumn = 1;
-  /** Where the line ends: of a long one, each token would look for it anew. */
+  /**
+   * The end of the current line, kept because searching it for each token of a long line is slow.
+   */
   #lineEnd: number;
   /** Whether the last tag ended with a line end. */
   #isLineStart = true;
@@ -76,7 +78,7 @@ class Lexer {
     this.#tokens.push({ type: 'eof', value: '', line, column: 1 });
   }
 
-  /** The text before a tag, stripped as the tag asks. */
+  /** Adds the text before a tag, stripped as the tag requires. */
   #before({ start, sign, type }: Opening): void {
     const text = this.#text.slice(this.#at, start);
     if (sign === '-') this.#data(text.trimEnd());

@@ -1,6 +1,6 @@
 import { type Data, type Dict, isDict } from '../../../data/values/value.ts';
 
-/** How a template is written: `jinja_env`, `jinja_sls_env` in Salt's configuration. */
+/** The syntax of templates: `jinja_env`, `jinja_sls_env` in Salt's configuration. */
 export type SyntaxOptions = {
   readonly blockStart: string;
   readonly blockEnd: string;
@@ -32,8 +32,8 @@ export const usualSyntax: SyntaxOptions = {
 };
 
 /**
- * The syntax of an SLS (`jinja_sls_env`) or of any other template (`jinja_env`), and what the
- * old options `jinja_trim_blocks` and `jinja_lstrip_blocks` ask for.
+ * Reads the syntax of an SLS (`jinja_sls_env`) or of any other template (`jinja_env`), with the old
+ * options `jinja_trim_blocks` and `jinja_lstrip_blocks`.
  */
 export const syntaxFrom = (opts: Dict, isSls: boolean): SyntaxOptions => {
   const given = opts.get(isSls ? 'jinja_sls_env' : 'jinja_env');

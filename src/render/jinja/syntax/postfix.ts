@@ -3,7 +3,7 @@ import type { CallNode, JinjaExpression } from './ast.ts';
 import { intLiteral } from './literal.ts';
 import type { TokenStream } from './token-stream.ts';
 
-/** `.name`, `[key]` and `(…)` behind a value. */
+/** Parses `.name`, `[key]` and `(…)` after a value. */
 export const parsePostfix = (
   stream: TokenStream,
   start: JinjaExpression,

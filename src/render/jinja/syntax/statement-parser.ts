@@ -6,7 +6,7 @@ import type { TokenStream } from './token-stream.ts';
 /** Reads one tag after its name and returns its statements. */
 export type TagParser = (parser: StatementParser, line: number) => Statement | Statement[];
 
-/** Statements between tags, and which tags they wait for. */
+/** Parses statements between tags, and knows the end tags that are expected. */
 export class StatementParser {
   readonly stream: TokenStream;
   readonly #tags: ReadonlyMap<string, TagParser>;
@@ -24,7 +24,7 @@ export class StatementParser {
     return this.#statements([]);
   }
 
-  /** The body of a tag, up to one of the end tags, whose name is taken and given back. */
+  /** Parses the body of a tag, up to one of the end tags, whose name is returned. */
   body(...ends: readonly string[]): { body: Statement[]; end: string } {
     this.stream.skipOperator(':');
     this.stream.expect('block end');
@@ -32,7 +32,7 @@ export class StatementParser {
     return { body, end: this.stream.next().value };
   }
 
-  /** The body of a loop, where `break` and `continue` may stand. */
+  /** Parses the body of a loop, in which `break` and `continue` are allowed. */
   loopBody(...ends: readonly string[]): { body: Statement[]; end: string } {
     this.#loops += 1;
     const parsed = this.body(...ends);
@@ -40,7 +40,7 @@ export class StatementParser {
     return parsed;
   }
 
-  /** The body of a macro: no loop around it reaches into it. */
+  /** Parses the body of a macro, in which an enclosing loop has no effect. */
   closedBody(end: string): Statement[] {
     const loops = this.#loops;
     this.#loops = 0;

@@ -1,6 +1,6 @@
 import type { SyntaxOptions } from './options.ts';
 
-/** Where a tag begins. */
+/** The beginning of a tag. */
 export type Opening = {
   readonly type: 'raw' | 'block' | 'print' | 'comment' | 'line statement' | 'line comment';
   /** `-` strips the whitespace before, `+` keeps it. */
@@ -79,7 +79,7 @@ const toOpening = (found: RegExpExecArray | null): Opening | undefined => {
   };
 };
 
-/** A tag's end: `-` takes the whitespace after it, `trim_blocks` one line end. */
+/** The pattern of a tag's end: `-` consumes the whitespace after it, `trim_blocks` one line end. */
 const ending = (text: string, trims: boolean): string =>
   `\\+${literal(text)}|-${literal(text)}\\s*|${literal(text)}${trims ? '\\n?' : ''}`;
 

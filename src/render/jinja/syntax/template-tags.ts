@@ -56,7 +56,7 @@ export const importDataTag =
     return { type: 'ImportData', template, format, name, withContext, line };
   };
 
-/** `with context`, `without context`; nothing gives the tag's default. */
+/** Parses `with context`, `without context`; undefined selects the tag's default. */
 const parseContext = (stream: TokenStream): boolean | undefined => {
   const { value } = stream.current;
   const isModifier = stream.is('name') && (value === 'with' || value === 'without');

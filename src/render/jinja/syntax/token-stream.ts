@@ -7,8 +7,8 @@ import { describeToken, type JinjaToken, type TokenType } from './token.ts';
 const deepest = 200;
 
 /**
- * Tokens, read one after the other with one to look ahead. A fault of the lexer is raised when
- * the parser comes to it: what is wrong before it is told first.
+ * Reads tokens one after the other, with a lookahead of one. An error of the lexer is thrown only
+ * when the parser reaches it, so that earlier errors are reported first.
  */
 export class TokenStream {
   readonly source: TemplateSource;
@@ -57,7 +57,7 @@ export class TokenStream {
     return this.is('name', value);
   }
 
-  /** Takes the operator if it is next. */
+  /** Skips the operator if it is next. */
   skipOperator(value: string): boolean {
     return this.isOperator(value) && this.next() !== undefined;
   }
@@ -66,7 +66,7 @@ export class TokenStream {
     return this.isName(value) && this.next() !== undefined;
   }
 
-  /** Takes the token, which has to be next. */
+  /** Reads a token, which must be next. */
   expect(type: TokenType, value?: string): JinjaToken {
     if (this.is(type, value)) return this.next();
     const wanted = describeToken({ type, value: value ?? type });
@@ -80,7 +80,7 @@ export class TokenStream {
     return this.expect('name').value;
   }
 
-  /** Runs a part of the parser one level deeper. */
+  /** Parses one level deeper. */
   deeper<T>(parse: () => T): T {
     this.#depth += 1;
     if (this.#depth > deepest) this.fail('too many nested parentheses or blocks');

@@ -28,7 +28,10 @@ export const isTruthy = (value: Value): boolean => {
 /** Python's `==`. */
 export const equal = (left: Value, right: Value): boolean => same(left, right, { left: mostPairs });
 
-/** A list that holds another twice, which holds another twice … has no end worth waiting for. */
+/**
+ * Limit of comparisons: a list that contains another twice, which contains another twice …, is
+ * huge.
+ */
 const mostPairs = 10_000_000;
 
 type Budget = { left: number };
@@ -66,9 +69,9 @@ const sameDict = (left: ValueDict, right: ValueDict, budget: Budget): boolean =>
 };
 
 /**
- * Python's order: negative, zero or positive. NaN is neither, so `undefined` then.
+ * Compares as Python does: negative, zero or positive; `undefined` for NaN.
  *
- * @throws JinjaFault for values that have no order.
+ * @throws JinjaFault for values that cannot be ordered.
  */
 export const compare = (
   left: Value,
@@ -94,7 +97,7 @@ export const compare = (
   );
 };
 
-/** Sorts as Python does: stable, and only by `<`. */
+/** Sorts as Python does: stable, and using only `<`. */
 export const sortValues = <T>(
   items: readonly T[],
   keyOf: (item: T) => Value,
@@ -110,7 +113,7 @@ export const sortValues = <T>(
 
 const tuples = new Map<string, WeakRef<Tuple>>();
 
-/** The key a dict knows a value by; equal tuples are one object. */
+/** Returns the key of a value in a dict; equal tuples are one object. */
 export const comparisonKey = (value: Value): Key => {
   if (value instanceof Undefined) return value.isStrict ? value.raise() : '';
   if (value instanceof Tuple) return internTuple(value);
@@ -130,7 +133,7 @@ const internTuple = (value: Tuple): Tuple => {
   return kept;
 };
 
-/** A text that is the same for values that are equal in Python, and only for them. */
+/** Returns a string that is the same exactly for values that are equal in Python. */
 export const identity = (value: Value): string => {
   if (typeof value === 'string') return `"${value}`;
   if (isNumeric(value)) {
@@ -146,7 +149,7 @@ export const identity = (value: Value): string => {
   return `r${reprOf(value)}`;
 };
 
-/** A dict's value by a key, as Python finds it: `1`, `1.0` and `True` are one key. */
+/** Looks up a key as Python does: `1`, `1.0` and `True` are one key. */
 export const lookUp = (dict: ValueDict, key: Key): Value | undefined => {
   const direct = dict.get(key);
   if (direct !== undefined || typeof key === 'string') return direct;
@@ -154,14 +157,14 @@ export const lookUp = (dict: ValueDict, key: Key): Value | undefined => {
   return known === undefined ? undefined : dict.get(known);
 };
 
-/** The key under which the dict holds what equals this one. */
+/** Returns the dict's own key that equals this one. */
 export const knownKey = (dict: ValueDict, key: Key): Key | undefined => {
   if (dict.has(key)) return key;
   if (typeof key === 'string' || key === null || key instanceof Tuple) return undefined;
   return findKey(dict as Dict, key as DataKey);
 };
 
-/** Sets a value under the key that is already there, if one equals it. */
+/** Sets a value under an equal key, if there is one. */
 export const assign = (dict: ValueDict, key: Value, value: Value): void => {
   const wanted = comparisonKey(key);
   dict.set(typeof wanted === 'string' ? wanted : (knownKey(dict, wanted) ?? wanted), value);

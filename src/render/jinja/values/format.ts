@@ -4,7 +4,7 @@ import { orElse } from './or-else.ts';
 import { longestText, quoted, reprOf, textOf } from './text.ts';
 import type { Args, OnPiece, Value } from './value.ts';
 
-/** How a replacement field reaches into a value: `{0.name[key]}`. */
+/** Reads parts of a value for a replacement field: `{0.name[key]}`. */
 export type FieldAccess = {
   readonly attribute: (value: Value, name: string) => Value;
   readonly item: (value: Value, key: Value) => Value;
@@ -13,7 +13,7 @@ export type FieldAccess = {
 /**
  * Python's `text.format(…)`.
  *
- * @param onPiece is told where each field of the text itself went
+ * @param onPiece is called with the position of each field of the text itself
  */
 export const formatText = (
   text: string,

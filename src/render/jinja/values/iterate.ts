@@ -6,10 +6,10 @@ import { typeName } from './text.ts';
 import { Undefined } from './undefined.ts';
 import { isMap, Thing, Tuple, tuple, type Value } from './value.ts';
 
-/** A value's items in a list: its own where it is one, else a new one. */
+/** Returns a value's items: a list itself, or a new list. */
 export const itemsOf = (value: Value): Value[] => itemsIn(value) ?? notIterable(value);
 
-/** A value's items, where it has any. */
+/** Returns a value's items, if it is iterable. */
 export const itemsIn = (value: Value): Value[] | undefined => {
   if (Array.isArray(value)) return value;
   if (isMap(value)) return [...value.keys()];
@@ -25,13 +25,13 @@ export const needRoom = (length: number): void => {
   if (length > longestList) raiseLimit('A list grew too long');
 };
 
-/** A text's characters, each alone: many times as large as the text. */
+/** Splits a text into characters, which uses many times its size. */
 const characters = (text: string): string[] => {
   needRoom(text.length);
   return Array.from(text);
 };
 
-/** A part of a text, counted by its characters. */
+/** Returns a part of a text, counted in characters. */
 export const charactersFrom = (text: string, start: number, end: number): string =>
   hasSurrogate.test(text) ? characters(text).slice(start, end).join('') : text.slice(start, end);
 
@@ -52,7 +52,7 @@ export const sizeIn = (value: Value): number | undefined => {
 
 const hasSurrogate = /[\ud800-\udfff]/;
 
-/** Characters as Python counts them: code points. */
+/** Counts characters as Python does: code points. */
 export const charCount = (text: string): number =>
   hasSurrogate.test(text) ? Array.from(text).length : text.length;
 
@@ -70,7 +70,7 @@ export const contains = (container: Value, item: Value): boolean => {
   return items.some(known => equal(known, item));
 };
 
-/** The item at an index, from the end where it is negative. */
+/** Returns the item at an index; negative indexes count from the end. */
 export const itemAt = (value: Value, index: Value): Value | undefined => {
   const at = wholeNumber(index);
   if (at === undefined) return undefined;

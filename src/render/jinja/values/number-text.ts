@@ -1,7 +1,7 @@
 import { withoutEnd } from '../../../data/values/without-end.ts';
 import { raise } from '../fault.ts';
 
-/** A number with so many digits after the point, ties to even, as C's `%.nf`. */
+/** Formats a number with a fixed number of decimals, ties to even, as C's `%.nf`. */
 export const fixedText = (value: number, digits: number): string => {
   if (!Number.isFinite(value)) return notFinite(value);
   if (Object.is(value, -0)) return `-${fixedText(0, digits)}`;
@@ -22,7 +22,7 @@ export const exponentText = (value: number, digits: number): string =>
       value.toExponential(digits).replace(/e([+-])(\d)$/, 'e$10$2')
     : notFinite(value);
 
-/** C's `%.ng`: the shorter of both, without zeros at the end unless they are wanted. */
+/** C's `%.ng`: the shorter form, without trailing zeros unless `keepZeros`. */
 export const generalText = (value: number, digits: number, keepZeros: boolean): string => {
   if (!Number.isFinite(value)) return notFinite(value);
   const precision = Math.max(1, digits);
@@ -41,7 +41,7 @@ export const notFinite = (value: number): string =>
 
 const largestDigits = 1000;
 
-/** A precision or width that a template asks for. */
+/** Reads a precision or width in a template. */
 export const digitCount = (text: string, largest = largestDigits): number => {
   const count = Number(text);
   return count > largest ? raise('Too many decimal digits in format string') : count;

@@ -2,11 +2,11 @@ import { Float } from '../../../data/values/value.ts';
 import { raise, raiseLimit } from '../fault.ts';
 import type { Value } from './value.ts';
 
-/** A Python float: a `Float` where a JavaScript number would be taken for an int. */
+/** Makes a Python float: a `Float` if a JavaScript number would be taken for an int. */
 export const float = (value: number): number | Float =>
   Number.isInteger(value) || !Number.isFinite(value) ? new Float(value) : value;
 
-/** A Python int: a bigint only beyond what a number holds exactly. */
+/** Makes a Python int: a bigint only beyond the exact range of numbers. */
 export const int = (value: bigint): number | bigint =>
   value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER)
     ? Number(value)
@@ -18,20 +18,20 @@ export const isFloat = (value: Value): value is number | Float =>
 export const isInt = (value: Value): value is number | bigint =>
   typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value));
 
-/** Ints, floats and, as in Python, truth values. */
+/** Ints, floats and, as in Python, booleans. */
 export const isNumeric = (value: Value): value is number | bigint | boolean | Float =>
   typeof value === 'number' ||
   typeof value === 'bigint' ||
   typeof value === 'boolean' ||
   value instanceof Float;
 
-/** The JavaScript number or bigint that compares as the Python value does. */
+/** Returns the JavaScript number or bigint that compares like the Python value. */
 export const numeric = (value: number | bigint | boolean | Float): number | bigint => {
   if (typeof value === 'boolean') return Number(value);
   return value instanceof Float ? value.value : value;
 };
 
-/** A small whole number, such as an index or a width. */
+/** Returns a small integer, such as an index or a width. */
 export const wholeNumber = (value: Value): number | undefined => {
   if (typeof value === 'boolean') return Number(value);
   if (typeof value === 'number' && Number.isInteger(value)) return value;
@@ -56,7 +56,7 @@ export const calculate = (
   return bigInts(operation, BigInt(a), BigInt(b));
 };
 
-/** Ints whose result a number holds; `undefined` where it does not. */
+/** Calculates with ints if the result is a safe number; otherwise `undefined`. */
 const smallInts = (operation: Operation, a: number, b: number): Value | undefined => {
   const result = smallResult(operation, a, b);
   return Number.isSafeInteger(result) ? result + 0 : undefined;

@@ -55,7 +55,7 @@ const repeat = (value: Value, times: Value): Value | undefined => {
   return isTuple(value) ? tuple(items) : items;
 };
 
-/** A text so often, within bounds. */
+/** Repeats a text, within limits. */
 export const repeatText = (text: string, count: number): string => {
   if (text.length * count > longestText) raiseLimit('A text grew too long');
   return text.repeat(Math.max(0, count));

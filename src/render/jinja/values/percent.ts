@@ -16,7 +16,7 @@ export const percentFormat = (format: string, argument: Value, onPiece?: OnPiece
   let used = 0;
   let size = 0;
   let isByName = false;
-  /** How much longer the result is than the format, so far. */
+  /** By how much the result is longer than the format so far. */
   let gained = 0;
   const next = (): Value => {
     const value = list[used];
@@ -71,7 +71,7 @@ export const percentFormat = (format: string, argument: Value, onPiece?: OnPiece
   return isLeftOver ? raise('not all arguments converted during string formatting') : result;
 };
 
-/** A dict or list that no conversion asks for is not an error in Python. */
+/** In Python, an unused dict or list argument is not an error. */
 const takesNone = (argument: Value): boolean =>
   isMap(argument) || (Array.isArray(argument) && !isTuple(argument)) || argument instanceof Thing;
 

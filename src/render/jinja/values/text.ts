@@ -3,7 +3,7 @@ import { Float } from '../../../data/values/value.ts';
 import { raiseLimit } from '../fault.ts';
 import { isTuple, OrderedDict, Thing, type Value, type ValueDict } from './value.ts';
 
-/** No text may be longer than this, whatever a template does. */
+/** Limit of a text's length, whatever a template does. */
 export const longestText = 64_000_000;
 
 export const typeName = (value: Value): string => {
@@ -35,7 +35,7 @@ export const textOf = (value: Value): string =>
 /** Python's `repr(value)`. */
 export const reprOf = (value: Value): string => new Writer(true).write(value);
 
-/** Returns what `{{ value }}` prints: as `str`, but dicts of any kind look like plain ones. */
+/** Returns the output of `{{ value }}`: as `str`, but dicts of any kind look like plain ones. */
 export const printed = (value: Value): string =>
   typeof value === 'string'
     ? value
@@ -102,7 +102,7 @@ class Writer {
 
 const plainText = /^[\x20-\x26\x28-\x5b\x5d-\x7e]*$/;
 
-/** A text in quotes, as Python's `repr` chooses and escapes them. */
+/** Quotes a text as Python's `repr` does. */
 export const quoted = (text: string): string => {
   if (plainText.test(text)) return `'${text}'`;
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";

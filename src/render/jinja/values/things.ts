@@ -2,7 +2,7 @@ import { equal } from './compare.ts';
 import { quoted, reprOf } from './text.ts';
 import { type Key, Thing, tuple, type Value, type ValueDict } from './value.ts';
 
-/** `dict.keys()`, `.values()`, `.items()`: shows what the dict holds when it is looked at. */
+/** `dict.keys()`, `.values()`, `.items()`: always shows the dict's current content. */
 export class DictView extends Thing {
   readonly #dict: ValueDict;
   readonly #part: 'keys' | 'values' | 'items';
@@ -34,13 +34,13 @@ export class DictView extends Thing {
   }
 }
 
-/** An iterator or generator: its items can be had once. */
+/** An iterator or generator: its items can be read once. */
 export class Iterator extends Thing {
   override readonly typeName: string;
   readonly #name: string | undefined;
   #items: Value[];
 
-  /** @param name of the function that made it, where it is a generator. */
+  /** @param name of the function that made it, if it is a generator. */
   constructor(typeName: string, items: Value[], name?: string) {
     super();
     this.typeName = typeName;
@@ -67,7 +67,7 @@ export class Iterator extends Thing {
   }
 }
 
-/** `range(…)`: numbers that are not written out until somebody looks. */
+/** `range(…)`: its numbers are made on access. */
 export class Range extends Thing {
   override readonly typeName = 'range';
   readonly start: number;

@@ -11,16 +11,16 @@ const deepest = 200;
 const mostNodes = 5_000_000;
 
 /**
- * A value as data: sets, views and iterators become lists, bytes text. Lists and dicts that
- * hold only data stay the objects they are, so that a function can change its argument.
+ * Converts a value to data: sets, views and iterators become lists, bytes become strings. Lists and
+ * dicts that contain only data stay the same objects, so that a function can change its argument.
  *
  * @throws JinjaFault for values that are not data: undefined values, functions, endless structures.
  */
 export const valueToData = (value: Value): Data => dataOf(value, thingData);
 
 /**
- * The same for what Salt's YAML dumper is given: undefined values, functions, iterators, views
- * are `unrepresentable` to it, and no error.
+ * Converts a value for Salt's YAML dumper: undefined values, functions, iterators and views become
+ * `unrepresentable` and are not errors.
  */
 export const toYamlData = (value: Value): Data =>
   dataOf(value, thing =>

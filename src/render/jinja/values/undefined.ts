@@ -2,9 +2,9 @@ import { JinjaFault } from '../fault.ts';
 import { Thing, type Value } from './value.ts';
 
 /**
- * A value that is not there. Passing it on, `is defined` and `default` are allowed; anything
- * else raises what is missing (StrictUndefined). A lenient one (`allow_undefined`) is an
- * empty text instead, and only what is looked up on it raises.
+ * A missing value. Passing it on, `is defined` and `default` are allowed; any other use throws an
+ * error that names it (StrictUndefined). A lenient one (`allow_undefined`) is an empty string
+ * instead, and only attribute access throws.
  */
 export class Undefined extends Thing {
   override readonly typeName: string;
@@ -20,7 +20,7 @@ export class Undefined extends Thing {
   raise(): never {
     throw new JinjaFault('undefined', this.reason);
   }
-  /** Raises, unless it is lenient. */
+  /** Throws, unless it is lenient. */
   need(): void {
     if (this.isStrict) this.raise();
   }

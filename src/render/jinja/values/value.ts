@@ -4,14 +4,14 @@ import type { Eventual } from '../after.ts';
 import type { Run } from '../run/run.ts';
 
 /**
- * What templates compute with: Python's values. Data of the control node (`data/values/value.ts`)
- * are values as they are; tuples, sets, functions and the like exist in templates only.
+ * Values of templates: Python's values. Data of the control node (`data/values/value.ts`) are used
+ * unchanged; tuples, sets, functions and others exist only in templates.
  */
 export type Value = null | boolean | number | bigint | string | Float | Value[] | ValueDict | Thing;
 export type Key = DataKey | Tuple;
 export type ValueDict = Map<Key, Value>;
 
-/** A list that does not change. */
+/** An immutable list. */
 export class Tuple extends Array<Value> {
   static override get [Symbol.species](): ArrayConstructor {
     return Array;
@@ -24,7 +24,7 @@ export const tuple = (items: Iterable<Value>): Tuple => {
   return made;
 };
 
-/** A tuple whose parts have names too (`namedtuple`). */
+/** A tuple whose items also have names (`namedtuple`). */
 export class NamedTuple extends Tuple {
   parts: readonly string[] = [];
 
@@ -36,7 +36,7 @@ export class NamedTuple extends Tuple {
 
 const pillars = stamp<true>();
 
-/** Says of a dictionary that it is the variable `pillar`, which has a type of its own in Salt. */
+/** Marks a dictionary as the variable `pillar`, which has its own type in Salt. */
 export const markPillar = (value: Value): Value => {
   if (value instanceof Map) pillars.put(value, true);
   return value;
@@ -45,10 +45,10 @@ export const markPillar = (value: Value): Value => {
 export const isPillar = (value: Value): boolean =>
   value instanceof Map && pillars.of(value) === true;
 
-/** `collections.OrderedDict`, which prints under its own name where Salt does not help. */
+/** `collections.OrderedDict`, which Salt prints under its own name in some places. */
 export class OrderedDict extends Map<Key, Value> {}
 
-/** Reports where a format puts each value. */
+/** Reports the position of each value in a format's result. */
 export type OnPiece = (start: number, text: string, value: Value) => void;
 
 /** The arguments of a call. */
@@ -57,8 +57,8 @@ export type Args = { readonly list: readonly Value[]; readonly named: ReadonlyMa
 export const noArgs: Args = { list: [], named: new Map() };
 
 /**
- * A value that is not plain data. What a template may do with it is what it declares here
- * and nothing else: no JavaScript property is ever looked up by a name from a template.
+ * A value that is not plain data. Templates can use only what it declares here: JavaScript
+ * properties are never looked up by a name from a template.
  */
 export abstract class Thing {
   /** Python's name of the type. */
@@ -79,7 +79,7 @@ export abstract class Thing {
   items(): Value[] | undefined {
     return undefined;
   }
-  /** The data that it shows or hands out, for those who track what is in it. */
+  /** The data that it shows or returns, for tracking. */
   holds(): readonly Value[] {
     return [];
   }

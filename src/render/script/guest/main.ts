@@ -6,17 +6,17 @@ import type { Body, Put, TextFunction } from '../program.ts';
 import { type Guest, type GuestError, type GuestSource, type Send, whereBase } from './protocol.ts';
 import { fromPacked, guestSaltTable } from './values.ts';
 
-/** Functions of a template by name, `body` among them. */
+/** Functions of a template by name, including `body`. */
 type Space = Record<string, TextFunction>;
 
 const space = (): Space => Object.create(null) as Space;
 
-/** A template between those that inherit from it and the one that it inherits from. */
+/** A template with those that inherit from it and the one that it inherits from. */
 type Linked = { readonly self: Space; readonly local: Space; readonly parent: Space };
 
 const deepest = 50;
 
-/** Variables with a second name. */
+/** Variables that have a second name. */
 const dunder: ReadonlyMap<string, string> = new Map([
   ['__salt__', 'salt'],
   ['__grains__', 'grains'],
@@ -29,16 +29,16 @@ type Pending = {
   readonly reject: (error: unknown) => void;
 };
 
-/** Runs templates inside of QuickJS. Everything it knows of the outside is `send`. */
+/** Runs templates inside QuickJS. `send` is its only access to the outside. */
 class GuestRun {
   readonly #send: Send;
   readonly #packed = new Map<string, string>();
   readonly #values = new Map<string, unknown>();
   readonly #pending = new Map<number, Pending>();
-  /** Errors of calls, distinguished from the template's own. */
+  /** Errors of calls, to distinguish them from the template's own. */
   readonly #calls = new WeakMap<object, number>();
   #guarded = false;
-  /** The text that was put together last, and where the template's own text is in it. */
+  /** The last result, and the offsets of the template's own text in it. */
   #printed: { readonly text: string; readonly literals: readonly number[] } = {
     text: '',
     literals: [],
@@ -110,7 +110,7 @@ class GuestRun {
     return this.#values.get(name);
   }
 
-  /** Prints a template through the outermost template that it inherits from. */
+  /** Renders a template through the outermost template that it inherits from. */
   #text(source: GuestSource): Promise<string> {
     return this.#deeper(async () => {
       const { outermost } = await this.#load(source, undefined);
@@ -173,7 +173,7 @@ class GuestRun {
     const add = (text: string, isLiteral = false): void => {
       parts.push(text);
       if (isLiteral) {
-        // Text beside text is one part.
+        // Adjacent texts are one part.
         const begin = literals.at(-1) === length ? literals.splice(-2)[0] : length;
         literals.push(begin ?? length, length + text.length);
       }

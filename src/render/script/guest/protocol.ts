@@ -1,10 +1,10 @@
 import type { Body, TextFunction } from '../program.ts';
 
-/** A template inside of the sandbox: a number for errors, its path, and its code as a function. */
+/** A template inside the sandbox: a number for errors, its path, and its code as a function. */
 export type GuestSource = {
   readonly index: number;
   readonly path: string;
-  /** Names of the variables that the function takes behind what is offered. */
+  /** Names of the variables that the function takes after the offered names. */
   readonly variables: readonly string[];
   readonly make: (...values: unknown[]) => Promise<GuestParts>;
 };
@@ -15,7 +15,7 @@ export type GuestParts = {
   readonly body: Body;
 };
 
-/** A call that failed. With an index: a template that makes no sense, and where. */
+/** A call that failed. With an index: a template with a syntax error, and its position. */
 export type GuestError = {
   readonly name: string;
   readonly message: string;
@@ -25,21 +25,21 @@ export type GuestError = {
 
 /** Functions of the guest that the worker calls. */
 export type Guest = {
-  /** Makes a variable known: its value is packed, and unpacked when it is first needed. */
+  /** Sets a variable: its value is packed, and unpacked on first use. */
   readonly give: (name: string, packed: string) => void;
   readonly begin: (source: GuestSource, guarded: boolean) => void;
   readonly answer: (call: number, value: unknown, isError: boolean) => void;
-  /** Where the template is. One number: no memory may be left for more. */
+  /** Returns the current position. One number, since there may be no memory for more. */
   readonly where: () => number;
 };
 
 /** `where()` is the index of the template times this, plus the line. */
 export const whereBase = 2 ** 24;
 
-/** The function that the worker offers the guest: sends a message, and returns its number. */
+/** The worker's function for the guest: sends a message, and returns its number. */
 export type Send = (kind: 'call' | 'find' | 'done' | 'failed', ...words: string[]) => number;
 
-/** The parts of programs, and the names that Mako offers to expressions. */
+/** The parts of programs, and the names that Mako provides to expressions. */
 export const offered: readonly string[] = [
   ...['$at', '$text', '$include', '$namespace', '$iter', '$loop'],
   ...['self', 'parent', 'next', 'local', 'capture'],

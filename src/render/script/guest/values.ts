@@ -1,8 +1,8 @@
-/** Values on their way into the sandbox and out of it. Runs inside of QuickJS. */
+/** Values that pass between the sandbox and the outside. Runs inside QuickJS. */
 
 type Packed = null | boolean | number | string | Packed[] | { [kind: string]: Packed };
 
-/** A packed value (`confined/wire.ts`) as templates see it, see `js-value.ts`. */
+/** Unpacks a value (`confined/wire.ts`) into the form that templates see, see `js-value.ts`. */
 export const fromPacked = (value: Packed): unknown => {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(fromPacked);
@@ -26,9 +26,9 @@ const methods = (object: Record<string, unknown>): Record<string, unknown> => ({
 });
 
 /**
- * A value of the template's, packed.
+ * Packs a value of the template.
  *
- * @throws TypeError for what is not data: functions, symbols, values that contain themselves.
+ * @throws TypeError for values that are not data: functions, symbols, cyclic values.
  */
 export const toPacked = (value: unknown, above: readonly object[] = []): Packed => {
   if (value === undefined || value === null) return null;
