@@ -11,26 +11,26 @@ export type Drift = {
   readonly state: Prediction;
   /** The audit that found it first, in ISO 8601. */
   readonly since: string;
-  /** Whether an earlier audit looked at this host, and this state was as wanted then. */
+  /** Whether an earlier audit checked this host and found no drift of this state. */
   readonly isNew: boolean;
 };
 
-/** A drift of the last audit that is no more. */
+/** A drift of the last audit that no longer exists. */
 export type GoneDrift = {
   readonly since: string;
-  /** The ID of the state; absent where the host has no such state any more. */
+  /** The ID of the state; absent if the host no longer has such a state. */
   readonly id?: string;
 };
 
 /** One host of an audit. */
 export type HostAudit = {
   readonly outcome: AuditOutcome;
-  /** The number of states that were looked at. */
+  /** The number of states that were checked. */
   readonly states: number;
   readonly drift: readonly Drift[];
   readonly failed: readonly Prediction[];
   readonly gone: readonly GoneDrift[];
-  /** Why there is no result, or none of states. */
+  /** Why there is no result, or no result of states. */
   readonly reason?: string;
 };
 
@@ -40,7 +40,7 @@ export type Audit = {
   /** Begin and end in ISO 8601. */
   readonly began: string;
   readonly ended: string;
-  /** The audit before this one, by its begin; absent for the first. */
+  /** The previous audit, by its begin; absent for the first. */
   readonly previous?: string;
   readonly hosts: Readonly<Record<string, HostAudit>>;
   readonly findings: readonly StateFinding[];

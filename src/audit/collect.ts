@@ -9,7 +9,7 @@ import type { StateResults } from '../protocol/result.ts';
 import type { Audit, AuditOutcome, Drift, GoneDrift, HostAudit } from './audit.ts';
 import { type AuditRecord, drifted, type KnownDrift, knownDrift } from './history.ts';
 
-/** Makes an audit of the events of a run in test mode. */
+/** Makes an audit from the events of a run in test mode. */
 export class AuditCollector {
   readonly #began: string;
   readonly #previous: AuditRecord | undefined;
@@ -33,7 +33,7 @@ export class AuditCollector {
     else this.#findings.follow(event);
   };
 
-  /** Adds a finding about the project: no host reported it. */
+  /** Adds a finding about the project, which no host reported. */
   addFinding(message: string): void {
     this.#findings.add(message);
   }

@@ -29,39 +29,39 @@ import { openTrace } from './trace.ts';
 
 export type ArtifactOptions = {
   readonly fileRoots: Readonly<Record<string, readonly string[]>>;
-  /** Private to this user; made when absent. */
+  /** Private to this user; created if it does not exist. */
   readonly cacheDir: string;
   /** More module folders by kind of folder: `{ _modules: ['/opt/modules'] }`. */
   readonly extraDirs?: Readonly<Record<string, readonly string[]>>;
   /** Whether zip archives are modules (`enable_zip_modules`). Default true. */
   readonly zips?: boolean;
-  /** Functions that live on the control node: the host forwards their calls. */
+  /** Functions of the control node: the host forwards their calls. */
   readonly controlFunctions?: readonly ControlFunction[];
-  /** The file whose `start` the artifact calls; the runtime's own unless a test says otherwise. */
+  /** The file whose `start` the artifact calls; normally the runtime's own. */
   readonly runtime?: string;
 };
 
-/** The recorded facts of a build. */
+/** The recorded inputs of a build. */
 type Index = PrebuiltArtifact & {
-  /** The bundler and its settings, apart from the modules. */
+  /** Identifies the bundler and its settings, apart from the modules. */
   readonly made: string;
-  /** The modules that were found, and the folders that say whether the same would be found again. */
+  /** Identifies the modules that were found, and the folders that were searched for them. */
   readonly found: string;
   readonly folders: readonly FolderStamp[];
 };
 
 /**
- * The artifact of these file roots: taken from the cache when nothing that went into it changed,
- * built by esbuild otherwise. A module that cannot be read or bundled is left out; its
- * `ModuleMeta.broken` says why.
- * @throws `TsaltError` when the cache folder is not private or tsalt-ssh itself does not bundle
+ * Returns the artifact of these file roots: from the cache while none of its inputs changed,
+ * otherwise built by esbuild. A module that cannot be read or bundled is left out; its
+ * `ModuleMeta.broken` has the reason.
+ * @throws `TsaltError` if the cache folder is not private or tsalt-ssh itself cannot be bundled
  */
 export const buildArtifact = (options: ArtifactOptions): Promise<Artifact> => {
   const root = sourceRoot();
   return cached(root, options, () => findModules(root, options), 'host');
 };
 
-/** The bundle of these modules: from the cache when nothing changed, built otherwise. */
+/** Returns the bundle of these modules: from the cache if nothing changed, otherwise built. */
 export const cached = (
   root: string,
   options: ArtifactOptions,
@@ -130,7 +130,10 @@ const prebuilt = async ({
   return takePrebuilt({ root, found, controlFunctions }, dir, key);
 };
 
-/** Built-in modules and the user's; a user's module hides the built-in one of the same file name. */
+/**
+ * Finds built-in modules and the user's; a user's module hides the built-in one of the same file
+ * name.
+ */
 const findModules = (root: string, options: ArtifactOptions): Discovered => {
   const user = discoverUser(options.fileRoots, options.extraDirs, options.zips);
   const builtin = discoverBuiltins(root);
@@ -180,7 +183,7 @@ const fromCache = (root: string, cacheDir: string, paths: CachePaths, index: Ind
   };
 };
 
-/** Writes what this run does not need itself. */
+/** Writes a file that this run itself does not need. */
 const writeIfPossible = async (
   cacheDir: string,
   path: string,

@@ -2,8 +2,8 @@ import type { FunctionMeta, FunctionSignature, ModuleMeta } from '../protocol/me
 import type { EntryModule } from './entry.ts';
 
 /**
- * The state modules that the `auto_state` contract makes out of execution modules, unless the
- * user wrote a state module of that name: present, absent and describe.
+ * Derives state modules from execution modules by the `auto_state` contract (present, absent and
+ * describe), unless the user wrote a state module of that name.
  */
 export const autoStates = (modules: readonly EntryModule[]): EntryModule[] => {
   const states = new Set(

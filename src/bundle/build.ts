@@ -21,18 +21,18 @@ import { awaitingModule } from './top-level-await.ts';
 import { packTrace } from './trace.ts';
 import { archiveImports, inArchives, openZip } from './zip.ts';
 
-/** What to build, and where. */
+/** The input and the output of a build. */
 export type BuildRequest = {
   readonly root: string;
   readonly dir: string;
-  /** Names the project: its roots and the goal. */
+  /** Identifies the project: its roots and the goal. */
   readonly key: string;
   readonly found: readonly FoundModule[];
   readonly options: ArtifactOptions;
   readonly goal: Goal;
 };
 
-/** Describes and bundles: the slow way, taken when something changed. */
+/** Describes and bundles all modules: the slow way, taken if something changed. */
 export const build = async ({
   root,
   dir,
@@ -87,7 +87,7 @@ export const build = async ({
   };
 };
 
-/** A source map whose sources have other names. */
+/** Returns a source map with other names of its sources. */
 const withSources = (root: string, map: string, named: (path: string) => string): string => {
   const parsed = JSON.parse(map) as { sources: string[] };
   const sources = parsed.sources.map(source => {
@@ -107,7 +107,10 @@ type Bundle = {
   readonly modules: readonly EntryModule[];
 };
 
-/** One run of esbuild; when it fails, the modules at fault are found one by one and left out. */
+/**
+ * Bundles everything at once. If that fails, finds the broken modules one by one and leaves them
+ * out.
+ */
 const bundleAll = async (
   root: string,
   modules: readonly EntryModule[],
@@ -140,7 +143,10 @@ const bundleAll = async (
   });
 };
 
-/** Whether no module imports a name that the other file does not export: in CommonJS that is silent. */
+/**
+ * Whether all imported names are exported by the other file: CommonJS does not report a missing
+ * one.
+ */
 const importsWhatExists = async (
   root: string,
   modules: readonly EntryModule[],
@@ -152,7 +158,7 @@ const importsWhatExists = async (
   return (await runEsbuild(root, importsOf(files))).ok;
 };
 
-/** Source text that imports these files, so that esbuild reports their errors. */
+/** Returns source text that imports these files, so that esbuild reports their errors. */
 const importsOf = (files: readonly string[]): string =>
   files.map(path => `import ${JSON.stringify(path)};`).join('\n');
 
@@ -184,7 +190,7 @@ const runEsbuild = async (
       outfile: join(root, 'artifact.js'),
       sourcemap: 'external',
       sourcesContent: false,
-      // Without scopes of their own modules are only checked; a top-level await is not an error then.
+      // Without own scopes, modules are only checked; a top-level await is not an error then.
       format: own.size > 0 ? 'cjs' : 'esm',
       platform: 'node',
       target: 'node18',
@@ -230,7 +236,7 @@ const define = {
 /** The artifact is a script, which cannot import: `await import('node:os')` becomes a require. */
 const supported = { 'dynamic-import': false };
 
-/** Notes where packages would be that a module does without, as by `try { require('x') } catch {}`. */
+/** Records where optional packages would be found, as in `try { require('x') } catch {}`. */
 const missingPackages = (places: string[]): esbuild.Plugin => ({
   name: 'missing-packages',
   setup: build => {
@@ -250,9 +256,9 @@ const ownScope = 'module';
 const asking = Symbol('asking');
 
 /**
- * Makes CommonJS of modules before they are bundled. esbuild puts the names of ES modules into
- * one scope for all, which V8 sets up at every start; a CommonJS module is one function that
- * costs nothing until it is called.
+ * Converts modules to CommonJS before they are bundled. esbuild puts the names of ES modules into
+ * one common scope, which V8 sets up at every start; a CommonJS module is one function that costs
+ * nothing until it is called.
  */
 const ownScopes = (own: ReadonlySet<string>): esbuild.Plugin => ({
   name: 'own-scopes',
@@ -309,7 +315,7 @@ const ownScopes = (own: ReadonlySet<string>): esbuild.Plugin => ({
   },
 });
 
-/** CommonJS of one module. A top-level `await` makes its exports a promise. */
+/** Converts one module to CommonJS. A top-level `await` makes its exports a promise. */
 const toCommonJs = async (text: string, options: esbuild.TransformOptions): Promise<string> => {
   try {
     return (await esbuild.transform(text, options)).code;
@@ -323,7 +329,7 @@ const toCommonJs = async (text: string, options: esbuild.TransformOptions): Prom
   }
 };
 
-/** The package.json files that led esbuild to what it took from node_modules. */
+/** Adds the package.json files that led esbuild to files of node_modules. */
 const withPackages = (inputs: readonly string[]): string[] => {
   const packages = inputs.flatMap(path => {
     const folder = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(path)?.[0];
@@ -348,7 +354,7 @@ const explain = (
   return { reason: `${reasonOf(root, first?.text ?? 'unknown')}${at}`, absent };
 };
 
-/** esbuild's words, with the name by which a module imports ours. */
+/** Returns esbuild's message, with the name under which a module imports ours. */
 const reasonOf = (root: string, text: string): string => {
   const [, file = '', name] =
     /^No matching export in "([^"]+)" for import "([^"]+)"$/.exec(text) ?? [];
@@ -357,7 +363,7 @@ const reasonOf = (root: string, text: string): string => {
   return `There is no export '${name}' in ${isApi ? 'tsalt-ssh/module' : file}`;
 };
 
-/** The places where a missing import would be found if it came to be. */
+/** Returns the paths at which a missing import would be found. */
 const wouldResolve = (folder: string, specifier: string): string[] => {
   if (specifier.startsWith('.')) {
     const base = resolve(folder, specifier);

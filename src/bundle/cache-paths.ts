@@ -1,16 +1,19 @@
 import { join } from 'node:path';
 
-/** The files that the cache has for one project's artifact. */
+/** The files in the cache for one project's artifact. */
 export type CachePaths = {
   readonly js: string;
-  /** The text as it travels. */
+  /** The text in the compressed form that is sent. */
   readonly packed: string;
   readonly meta: string;
-  /** From the text to its sources; read only to place a fault. */
+  /** Maps the text to its sources; read only to locate an error. */
   readonly map: string;
 };
 
-/** Projects with the same modules share the text; what is known of its sources tells their paths. */
+/**
+ * Projects with the same modules share the text, but not the data about its sources, which contain
+ * paths.
+ */
 export const pathsOf = (
   dir: string,
   key: string,

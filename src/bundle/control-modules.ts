@@ -7,20 +7,21 @@ import { discoverUser } from './discover.ts';
 import { kindsOf } from './entry.ts';
 import { sourceRoot } from './source-root.ts';
 
-/** A module of the user's that runs on the control node: a renderer, an outputter, a matcher … */
+/** A user's module that runs on the control node: a renderer, an outputter, a matcher … */
 export type ControlModule = {
   readonly kind: ModuleKind;
   readonly name: string;
   readonly path: string;
-  /** Evaluates the module when first called. Throws what the module throws. */
+  /** Evaluates the module on the first call. Throws the module's errors. */
   readonly load: () => Readonly<Record<string, unknown>>;
-  /** Why it cannot be used; `load` is then not to be called. */
+  /** Why it cannot be used; do not call `load` then. */
   readonly broken?: string;
 };
 
 /**
- * The modules in `_renderers`, `_pillar`, `_outputters`, `_matchers` and `_returners` of the file roots.
- * Without any this costs a few directory reads; else they are bundled and cached as artifacts are.
+ * Loads the modules in `_renderers`, `_pillar`, `_outputters`, `_matchers` and `_returners` of the
+ * file roots. If there are none, this costs a few directory reads; otherwise they are bundled and
+ * cached like artifacts.
  */
 export const loadControlModules = async (options: ArtifactOptions): Promise<ControlModule[]> => {
   const { modules, folders } = discoverUser(options.fileRoots, options.extraDirs, options.zips);

@@ -5,7 +5,7 @@ import { type ExportedFunction, exportedFunctions } from './exported-functions.t
 import { portableType, propertyName } from './portable-type.ts';
 import type { Sources, TypeNode } from './source.ts';
 
-/** A parameter with a type that any file can contain. */
+/** A parameter whose type is valid in any file. */
 type DeclaredParam = { readonly name: string; readonly type: string; readonly optional: boolean };
 
 /** A function as it is declared for callers. */
@@ -20,8 +20,8 @@ export type DeclaredFunction = {
 };
 
 /**
- * Makes a function that reads the type of a parameter from its text. It returns undefined for a
- * text with names of its file.
+ * Returns a function that reads a parameter's type from its text; undefined for a text that
+ * contains names of its file.
  */
 export const inputType = (
   parse: typeof Parse,
@@ -53,7 +53,10 @@ export const functionsByExport = (
 ): ReadonlyMap<string, ExportedFunction> =>
   new Map(found.files.flatMap(file => exportedFunctions(sources, sources.open(file))));
 
-/** The return type of a function, its promise unwrapped; undefined where it is not written or not portable. */
+/**
+ * Returns the return type of a function without its promise; undefined if it is missing or not
+ * portable.
+ */
 export const returnType = (
   sources: Sources,
   fun: ExportedFunction | undefined,
@@ -102,7 +105,9 @@ const firstSentence = (text: string): string =>
     .replaceAll('*/', '*\\/')
     .trim();
 
-/** One declaration for several functions of a name, of which each host has one (`pkg.install`). */
+/**
+ * Merges the declarations of functions with one name, of which each host has one (`pkg.install`).
+ */
 export const mergeFunctions = (all: readonly DeclaredFunction[]): DeclaredFunction | undefined => {
   const [first, ...others] = all;
   return first && others.reduce(mergeTwo, first);
@@ -143,7 +148,7 @@ const union = (a: string, b: string): string => {
   return [...new Set([...parts(a), ...parts(b)])].join(' | ');
 };
 
-/** The members of a union that has no brackets; else the type as a whole. */
+/** Returns the members of a union without brackets; otherwise the type as a whole. */
 const parts = (type: string): string[] =>
   /^[\w\s|]*$/.test(type) ? type.split(' | ') : [`(${type})`];
 
@@ -174,11 +179,11 @@ const member = ({ name, type, optional }: DeclaredParam): string =>
 const label = (name: string): string =>
   reserved.test(name) ? `${name}_` : name.replace(/[^\w$]/g, '_');
 
-/** TypeScript 7 takes some of these for a type where the label of a tuple stands. */
+/** TypeScript 7 parses some of these as a type instead of a tuple label. */
 const reserved =
   /^(?:break|case|catch|class|const|continue|debugger|default|delete|do|else|enum|export|extends|false|finally|for|function|if|import|in|infer|instanceof|new|null|return|super|switch|this|throw|true|try|typeof|var|void|while|with|readonly|keyof|unique|asserts|is)$/;
 
-/** The functions of modules that share a name, by full name and sorted. */
+/** Returns the functions of modules that share a name, by full name and sorted. */
 export const functionsByName = (
   modules: readonly (readonly [
     names: readonly string[],
@@ -199,7 +204,7 @@ export const functionsByName = (
   return new Map(merged.sort(([a], [b]) => (a < b ? -1 : 1)));
 };
 
-/** The names that a module may be called by, as far as its source shows them. */
+/** Returns the possible names of a module, as far as its source shows them. */
 export const namesOfModule = (meta: ModuleMeta): readonly string[] => {
   const virtual = [...new Set([meta.virtualname, ...(meta.virtual ?? [])])];
   const names = virtual.filter(name => name !== undefined);

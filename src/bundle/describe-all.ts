@@ -17,8 +17,8 @@ type Remembered = {
 type Memory = { readonly bundler: string; readonly modules: Readonly<Record<string, Remembered>> };
 
 /**
- * Describes modules; those whose files are what they were are not parsed again. `cache` is the
- * file that remembers, `shipped` the text of such a file where that one knows less. Parsing is most
+ * Describes modules; unchanged ones are not parsed again. `cache` is the file with earlier
+ * descriptions, `shipped` the text of such a file in the package, used in addition. Parsing is most
  * of the cost of building an artifact.
  */
 export const describeAll = async (

@@ -33,7 +33,10 @@ const hookNames = new Set([
   'mod_run_check_cmd',
 ]);
 
-/** Reads signatures and documentation of a module. A module with a syntax error comes back `broken`. */
+/**
+ * Reads signatures and documentation of a module. A module with a syntax error is returned as
+ * `broken`.
+ */
 export const describeModule = (sources: Sources, found: FoundModule): Described => {
   const path = found.files[0] ?? found.zip ?? found.name;
   const base = {
@@ -126,7 +129,9 @@ const readModule = (
   };
 };
 
-/** Texts that are a path of the file roots as a whole, with nothing put into them. */
+/**
+ * Returns strings in the source that are a complete path of the file roots, without interpolation.
+ */
 const sourcesIn = (text: string): string[] =>
   [...text.matchAll(/(['"`])(salt:\/\/[^'"`\s\\${}]+)\1/g)].map(([, , path = '']) => path);
 
@@ -162,7 +167,7 @@ const describeFunction = (
 const isUnknownArguments = (tag: string | undefined): tag is UnknownArguments =>
   tag === 'ignored' || tag === 'variables';
 
-/** The first comment of the file, unless it belongs to the first function. */
+/** Returns the first comment of the file, unless it belongs to the first function. */
 const moduleDoc = (source: ModuleSource): DocComment | undefined => {
   const first = source.body[0];
   const comments = (first?.leadingComments ?? []).filter(
@@ -176,7 +181,7 @@ const moduleDoc = (source: ModuleSource): DocComment | undefined => {
   return own || !declares ? doc : undefined;
 };
 
-/** Whether an export may be a function that its source does not show: `fns.up`, `f.bind(null)`. */
+/** Whether an export may be a function that the source does not show: `fns.up`, `f.bind(null)`. */
 const hasUnreadFunctions = (sources: Sources, source: ModuleSource): boolean =>
   [...source.exports].some(([name, exported]) => {
     if (name.startsWith('_') || !('local' in exported)) return false;

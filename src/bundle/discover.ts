@@ -4,7 +4,7 @@ import type { ModuleKind } from '../protocol/meta.ts';
 import { type FolderStamp, stampFolder } from './inputs.ts';
 import type { ModuleFolder } from './place.ts';
 
-/** Folders of a file root that hold modules, and what kind they are. */
+/** Folders of a file root that contain modules, with the kind of these modules. */
 const userFolders: Readonly<Record<string, ModuleKind>> = {
   _modules: 'exec',
   _states: 'state',
@@ -26,10 +26,10 @@ const builtinFolders = [
 ] as const;
 const extensions = ['.ts', '.mts', '.js', '.mjs', '.cjs'];
 
-/** A module before anything in it was read. */
+/** A module before its files were read. */
 export type FoundModule = {
   readonly kind: ModuleKind;
-  /** By its path: `cmd`, `my_cloud.my_resource`. */
+  /** Its name, from its path: `cmd`, `my_cloud.my_resource`. */
   readonly name: string;
   /** Its source files; several when a built-in folder is one module. */
   readonly files: readonly string[];
@@ -45,7 +45,10 @@ export type FoundModule = {
 
 export type Discovered = {
   readonly modules: readonly FoundModule[];
-  /** Every folder and link, as it was before it was looked into: the answer holds as long as they stay so. */
+  /**
+   * All folders and links as they were before the search: the result is valid while they are
+   * unchanged.
+   */
   readonly folders: readonly FolderStamp[];
 };
 
@@ -91,8 +94,8 @@ const modulesOf = (
   });
 
 /**
- * The user's modules in `_modules`, `_states` … of all file roots. `base` goes before the other
- * environments and an earlier root before a later one; the first module of a name wins.
+ * Finds the user's modules in `_modules`, `_states` … of all file roots. `base` goes before other
+ * environments, and earlier roots before later ones; the first module of a name wins.
  *
  * @param zips - Whether archives are modules (`enable_zip_modules`).
  */
@@ -148,8 +151,8 @@ const walk = (
   });
 
 /**
- * Modules that Salt does not have: they are built in for the formulas that bring them in Python,
- * so these files do not hide them.
+ * Modules that Salt does not have. They are built in for formulas that contain them in Python, so
+ * these files do not hide them.
  */
 const standIns = new Set(['exec ufw', 'state ufw']);
 
@@ -171,7 +174,7 @@ const indexFile = (entries: readonly Entry[]): string | undefined =>
 
 type Entry = { readonly name: string; readonly file: boolean };
 
-/** Files and folders of a folder by name, links followed; none when it is not there. */
+/** Lists files and folders of a folder by name, following links; none if it does not exist. */
 const list = (folder: string, folders: FolderStamp[]): Entry[] => {
   folders.push(stampFolder(folder));
   try {

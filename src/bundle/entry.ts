@@ -14,14 +14,17 @@ export const kindsOf: Readonly<Record<Goal, ReadonlySet<ModuleKind>>> = {
 
 export type EntryModule = {
   readonly described: Described;
-  /** Files to evaluate: several are one module. Empty for a broken one. */
+  /** Files to evaluate: several form one module. Empty for a broken one. */
   readonly files: readonly string[];
   readonly home: ModuleFolder;
   /** Signatures the runtime needs besides those of its public functions. */
   readonly inner?: readonly FunctionMeta[];
 };
 
-/** The artifact's own code: a thunk for every module, its signatures as text, and the start. */
+/**
+ * Returns the artifact's own code: a thunk for every module, its signatures as strings, and the
+ * start.
+ */
 export const entryText = (
   modules: readonly EntryModule[],
   control: readonly ControlFunction[],
@@ -38,7 +41,7 @@ export const entryText = (
   return `require(${JSON.stringify(runtime)}).start({ manifest: { ${manifest.join(', ')} } });\n`;
 };
 
-/** The bundle of the modules that run on the control node: thunks by kind and name. */
+/** Returns the code of the bundle for the control node: thunks by kind and name. */
 export const controlEntryText = (modules: readonly EntryModule[]): string => {
   const thunks = modules
     .filter(({ described }) => described.meta.broken === undefined)
@@ -91,7 +94,7 @@ const loadText = (files: readonly string[]): string => {
   return calls.length === 1 ? `${calls[0]}` : `({ ${calls.map(call => `...${call}`).join(', ')} })`;
 };
 
-/** A signature without its documentation, which stays on the control node. */
+/** Returns a signature without its documentation, which stays on the control node. */
 const bare = (signature: FunctionSignature): FunctionSignature => ({
   positional: signature.positional.map(bareParam),
   ...(signature.rest ? { rest: bareParam(signature.rest) } : {}),

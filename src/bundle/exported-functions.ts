@@ -10,7 +10,7 @@ export type ExportedFunction = {
   readonly beneath?: readonly Comments[];
 };
 
-/** Functions that a file exports, by exported name, re-exports followed. */
+/** Returns the functions that a file exports, by exported name, following re-exports. */
 export const exportedFunctions = (
   sources: Sources,
   source: ModuleSource,
@@ -29,7 +29,7 @@ export const exportedFunctions = (
   return [...own, ...others.filter(([name]) => !source.exports.has(name))];
 };
 
-/** The function that a file exports by this name, wherever it is written. */
+/** Returns the function that a file exports under this name, in whichever file it is defined. */
 export const exportedFunction = (
   sources: Sources,
   source: ModuleSource,
@@ -77,8 +77,8 @@ const localFunction = (
 };
 
 /**
- * The function an expression stands for: itself, a name, the last function given to a wrapper, or
- * the function that a maker (a function that returns one) makes.
+ * Returns the function that an expression evaluates to: itself, a name, the last function passed to
+ * a wrapper, or the function that a factory returns.
  */
 const functionIn = (
   sources: Sources,
@@ -111,7 +111,7 @@ const functionIn = (
   }
 };
 
-/** The function that `name` returns, documented by the comment above `name`. */
+/** Returns the function that `name` returns, documented by the comment above `name`. */
 const madeFunction = (
   sources: Sources,
   source: ModuleSource,

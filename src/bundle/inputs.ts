@@ -25,8 +25,8 @@ const showStat = (stat: Stats): string =>
 const isFresh = (stat: Stats): boolean => Date.now() - stat.ctimeMs < racy;
 
 /**
- * The stamps as they are now when all contents are what they were; undefined when one is not.
- * The very list given comes back where not even a timestamp moved.
+ * Returns the updated stamps if all contents are unchanged; undefined otherwise. Returns the same
+ * list if no timestamp changed.
  */
 export const refreshInputs = (stamps: readonly InputStamp[]): readonly InputStamp[] | undefined => {
   const moved: InputStamp[] = [];
@@ -43,7 +43,7 @@ export const refreshInputs = (stamps: readonly InputStamp[]): readonly InputStam
   return stamps.map(stamp => byPath.get(stamp.path) ?? stamp);
 };
 
-/** What tells a folder, or what a link leads to, from what it is after a change. */
+/** The metadata of a folder, or of a link's target, by which a change is detected. */
 export type FolderStamp = { readonly path: string; readonly stat: string };
 
 export const stampFolder = (path: string): FolderStamp => {

@@ -1,9 +1,9 @@
 import type { FunctionMeta, ModuleMeta } from '../protocol/meta.ts';
 
 /**
- * What is known of the modules, as a file: a line that tells what each is, and of how many bytes
- * its functions are, then a line of functions per module. A run looks at those of the few that it
- * uses.
+ * Writes the metadata of the modules as a file: one line with each module and the number of bytes
+ * of its functions, then one line of functions per module. A run reads only those of the modules
+ * that it uses.
  */
 export const packMeta = (modules: readonly ModuleMeta[]): string => {
   const lines = modules.map(({ functions }) => JSON.stringify(functions));
@@ -15,8 +15,8 @@ export const packMeta = (modules: readonly ModuleMeta[]): string => {
 };
 
 /**
- * The modules of such a file; a module's functions are read when they are first looked at. The
- * bytes stay as they are until then: making text of all of them takes longer than the rest.
+ * Reads such a file; a module's functions are parsed on first access. Until then the bytes are
+ * kept: decoding all of them would take longer than the rest.
  */
 export const unpackMeta = (bytes: Buffer): ModuleMeta[] => {
   let at = bytes.indexOf('\n') + 1;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 type Package = { readonly version: string; readonly dependencies: Record<string, string> };
 
-/** This program's package.json: two folders above this source, or above `dist`. */
+/** Reads this program's package.json: two folders above this source, or above `dist`. */
 export const ownPackage = (): Package => {
   for (const path of ['../package.json', '../../package.json'])
     try {
@@ -11,7 +11,7 @@ export const ownPackage = (): Package => {
       if (typeof found === 'object' && found !== null && 'name' in found)
         if (found.name === 'tsalt-ssh') return found as unknown as Package;
     } catch {
-      // The next place may have it.
+      // It may be in the next folder.
     }
   return { version: 'unknown', dependencies: {} };
 };

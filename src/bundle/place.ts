@@ -1,13 +1,16 @@
 import { posix, relative, sep } from 'node:path';
 
-/** A folder of modules on this machine, and what it is called on every machine. */
+/** A folder of modules on this machine, with its name on every machine. */
 export type ModuleFolder = { readonly path: string; readonly name: string };
 
-/** A file as hosts are told of it: the same text wherever the tree lies on the control node. */
+/**
+ * Returns a file's name as hosts see it, which does not depend on where the tree is on the control
+ * node.
+ */
 export const placeIn = ({ path, name }: ModuleFolder, file: string): string =>
   posix.join(name, relative(path, file).replaceAll(sep, '/'));
 
-/** The reason why a module was left out, with the location in the form that hosts get. */
+/** Returns the reason why a module was left out, with the location in the form for hosts. */
 export const reasonIn = (folder: ModuleFolder, reason: string): string =>
   reason.replace(
     / \((\/.*?)((?::\d+:\d+)?)\)$/,
@@ -15,8 +18,8 @@ export const reasonIn = (folder: ModuleFolder, reason: string): string =>
   );
 
 /**
- * A bundle without the folders of its sources. esbuild names every CommonJS scope by the path of
- * its file, which stack traces show; the file's own name stays.
+ * Removes the folders of its sources from a bundle. esbuild names every CommonJS scope by the path
+ * of its file, which stack traces show; the file's own name stays.
  */
 export const withoutFolders = (text: string): { text: string; cuts: Cut[] } => {
   const cuts: Cut[] = [];
@@ -31,5 +34,5 @@ export const withoutFolders = (text: string): { text: string; cuts: Cut[] } => {
   return { text: short, cuts };
 };
 
-/** A part that was cut out of a text: its offset in the original text, and its length. */
+/** A part that was removed from a text: its offset in the original text, and its length. */
 export type Cut = { readonly at: number; readonly length: number };

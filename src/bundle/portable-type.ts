@@ -8,12 +8,12 @@ type Names = { readonly sources: Sources; readonly source: ModuleSource };
 
 const depthLimit = 12;
 
-/** Thrown for a type that cannot be written without its own file. */
+/** Thrown for a type that is valid only in its own file. */
 class NotPortable extends Error {}
 
 /**
- * Writes a type for another file: names of the module's files are replaced by their types.
- * Undefined where that is impossible.
+ * Rewrites a type for another file: names of the module's files are replaced by their types.
+ * Undefined if that is impossible.
  *
  * @param names the file in which names are looked up; without it, a name makes it impossible
  */

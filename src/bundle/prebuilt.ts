@@ -33,12 +33,12 @@ export type PrebuiltRequest = {
   readonly controlFunctions: readonly ControlFunction[];
 };
 
-/** An artifact that was put into a cache. */
+/** An artifact that was copied into a cache. */
 export type PrebuiltArtifact = {
   readonly sha256: string;
   readonly size: number;
   readonly inputs: readonly InputStamp[];
-  /** Files that would change the answer if they came to be. */
+  /** Files whose creation would change the result. */
   readonly absent: readonly string[];
 };
 
@@ -60,8 +60,8 @@ export const prebuiltFiles = (root: string) => {
 };
 
 /**
- * Puts the prebuilt artifact into the folder `dir` of a cache, when it is the one of these modules
- * and nothing that went into it has changed since.
+ * Copies the prebuilt artifact into the folder `dir` of a cache, if it belongs to these modules and
+ * none of its inputs has changed since.
  */
 export const takePrebuilt = async (
   request: PrebuiltRequest,
@@ -86,13 +86,16 @@ export const takePrebuilt = async (
   return { sha256: index.sha256, size: index.size, inputs, absent: [] };
 };
 
-/** The build's description of the built-in modules, as the text of a file of `describeAll`. */
+/**
+ * Returns the prebuilt descriptions of the built-in modules, in the format of a file of
+ * `describeAll`.
+ */
 export const prebuiltDescriptions = (root: string): string | undefined => {
   const text = readIndex(root) && unpack(read(prebuiltFiles(root).described));
   return text && inFolder(root, text.toString());
 };
 
-/** The text of the index of an artifact that was built in this package. */
+/** Returns the index of an artifact that was built in this package, as text. */
 export const prebuiltIndex = (
   request: PrebuiltRequest,
   built: Omit<PrebuiltArtifact, 'absent'>,
@@ -103,14 +106,14 @@ export const prebuiltIndex = (
   return JSON.stringify({
     ...requestHashes(request),
     bundler: readdirSync(folder).map(name => inputOf(stampInput(join(folder, name)))),
-    // Packages are taken as they were: what replaces them builds anew (`prepare`).
+    // Packages are not checked: whatever replaces them also rebuilds this (`prepare`).
     inputs: built.inputs.map(inputOf).filter(([path]) => !path.split(sep).includes('node_modules')),
     sha256: built.sha256,
     size: built.size,
   } satisfies Index);
 };
 
-/** Stands for the folder of the package, which may be another one where the text is read. */
+/** Placeholder for the folder of the package, which may differ where the text is read. */
 const mark = '{package}/';
 export const outOfFolder = (root: string, text: string): string =>
   text.replaceAll(root + sep, mark);
@@ -121,7 +124,7 @@ const requestHashes = ({ root, found, controlFunctions }: PrebuiltRequest) => ({
   control: sha256(JSON.stringify(controlFunctions)),
 });
 
-/** The index, if the bundler is the one that made what is there. */
+/** Returns the index, if the same bundler made it. */
 const readIndex = (root: string): Index | undefined => {
   try {
     const index = JSON.parse(readFileSync(prebuiltFiles(root).index, 'utf8')) as Index;
@@ -138,7 +141,7 @@ const unchanged = (root: string, [path, sha]: Input): InputStamp | undefined => 
   return stamp.sha256 === sha ? stamp : undefined;
 };
 
-/** Decompresses a file; undefined where it is damaged. */
+/** Decompresses a file; undefined if it is damaged. */
 const unpack = (packed: Buffer | undefined): Buffer | undefined => {
   try {
     return packed && brotliDecompressSync(packed);

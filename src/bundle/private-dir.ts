@@ -6,8 +6,8 @@ import { checkTrusted } from '../trust/check.ts';
 import { makeFolder } from '../trust/make-folder.ts';
 
 /**
- * Makes a folder that only this user can enter.
- * @throws `TsaltError('cache-dir')` when it is a link, somebody else's, or open to others
+ * Creates a folder that only this user can enter.
+ * @throws `TsaltError('cache-dir')` if it is a link, belongs to another user, or is open to others
  */
 export const privateDir = (path: string): string => {
   makeFolder(path, 0o700);
@@ -22,11 +22,11 @@ export const privateDir = (path: string): string => {
   });
 };
 
-/** Writes a file whole or not at all, readable by this user only. */
+/** Writes a file atomically, readable by this user only. */
 export const writePrivate = (path: string, content: string | Uint8Array): Promise<void> =>
   writeWhole(path, content, 0o600);
 
-/** Writes a file whole or not at all. */
+/** Writes a file atomically. */
 export const writeWhole = async (
   path: string,
   content: string | Uint8Array,

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 const keepDays = 30;
 
 /**
- * Removes artifacts and unpacked archives that were made long ago, all files of one hash
- * together. Whoever still needs one builds it again; what cannot be removed stays.
+ * Removes artifacts and unpacked archives that were made long ago, all files of one hash together.
+ * A run that still needs one builds it again; files that cannot be removed stay.
  * @param keep the hash that was just made
  */
 export const pruneArtifacts = async (dir: string, keep: string): Promise<void> => {

@@ -12,7 +12,7 @@ import { memberTypes, typeText } from './type-text.ts';
 
 type Docs = Readonly<Record<string, string>>;
 
-/** How a function is called, from its parameters and their TypeScript types. */
+/** Reads how a function is called, from its parameters and their TypeScript types. */
 export const readSignature = (
   sources: Sources,
   source: ModuleSource,
@@ -122,8 +122,8 @@ const isEmptyObject = (fallback: ExpressionNode | undefined): boolean =>
   fallback?.type === 'ObjectExpression' && fallback.properties.length === 0;
 
 /**
- * `options: Options = {}`: an options object that is taken apart later. Under another name it is
- * one when it is `{}` by default and its type names members.
+ * `options: Options = {}`: an options object that is destructured later. Under another name, it
+ * counts as one if its default is `{}` and its type has members.
  */
 const readNamedOptions = (
   sources: Sources,
@@ -177,7 +177,7 @@ const readDefault = (
   return { default: { code: source.text.slice(node.start ?? 0, node.end ?? 0) } };
 };
 
-/** The value of an expression that is a literal through and through; undefined otherwise. */
+/** Returns the value of an expression that consists of literals only; undefined otherwise. */
 export const literal = (node: ExpressionNode): Plain | undefined => {
   switch (node.type) {
     case 'StringLiteral':

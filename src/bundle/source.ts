@@ -15,7 +15,7 @@ export type TypeNode = Extract<ExpressionNode, { type: 'TSAsExpression' }>['type
 export type TypeMember = Extract<TypeNode, { type: 'TSTypeLiteral' }>['members'][number];
 type Comment = { readonly type: string; readonly value: string; readonly start?: number };
 
-/** A top-level name of a file: what it stands for and where its documentation hangs. */
+/** A top-level name of a file: its value and the node with its documentation. */
 export type Binding =
   | { readonly kind: 'function'; readonly node: FunctionNode; readonly comments: Comments }
   | {
@@ -35,11 +35,11 @@ export type ModuleSource = {
   readonly body: readonly Statement[];
   /** Exported name -> local name, or a name of another file. */
   readonly exports: ReadonlyMap<string, Exported>;
-  /** Files whose every export this file exports too. */
+  /** Files all of whose exports this file exports too. */
   readonly exportAll: readonly string[];
   readonly bindings: ReadonlyMap<string, Binding>;
   readonly types: ReadonlyMap<string, TypeDeclaration>;
-  /** It exports by statements whose names only show when it runs. */
+  /** Some exports have names that are only known at run time. */
   readonly hasComputedExports: boolean;
 };
 
@@ -54,13 +54,13 @@ export type TypeDeclaration =
     }
   | { readonly kind: 'import'; readonly from: string; readonly name: string };
 
-/** Reads and remembers sources; `files` is what was read, for caches. */
+/** Reads and caches sources; `files` lists those that were read, for caches. */
 export type Sources = {
   readonly open: (path: string) => ModuleSource;
-  /** The file that a relative import means; undefined for packages and missing files. */
+  /** Returns the file of a relative import; undefined for packages and missing files. */
   readonly resolve: (from: string, specifier: string) => string | undefined;
   readonly files: ReadonlySet<string>;
-  /** The same memory with a list of files of its own. */
+  /** Returns sources with the same cache and a separate list of files. */
   readonly scoped: () => Sources;
 };
 

@@ -1,11 +1,11 @@
 import type { parse as Parse } from '@babel/parser';
 
 /**
- * A module with a top-level `await` as CommonJS: `module.exports` is a promise of its exports.
- * esbuild has no CommonJS form of such a module.
+ * Converts a module with a top-level `await` to CommonJS: `module.exports` is a promise of its
+ * exports. esbuild has no CommonJS form of such a module.
  *
  * @param code the module as plain JavaScript (types removed), an ES module
- * @returns the code; what the module imports is loaded before its own first statement, as ever
+ * @returns the code; imports are loaded before the module's first statement, as usual
  */
 export const awaitingModule = (code: string, parse: typeof Parse): string => {
   const { program } = parse(code, { sourceType: 'module', plugins: [] });
@@ -31,7 +31,7 @@ export const awaitingModule = (code: string, parse: typeof Parse): string => {
 
 type Statement = ReturnType<typeof Parse>['program']['body'][number];
 
-/** What stands in the place of an import or export; undefined for any other statement. */
+/** Returns the replacement of an import or export; undefined for any other statement. */
 const moved = (
   statement: Statement,
   code: string,
@@ -81,7 +81,7 @@ const moved = (
   }
 };
 
-/** The names that a declaration declares, in patterns too. */
+/** Returns the names in a declaration, including patterns. */
 const declaredNames = (declaration: Statement): string[] => {
   switch (declaration.type) {
     case 'VariableDeclaration':

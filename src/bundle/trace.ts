@@ -5,17 +5,17 @@ import type { Artifact, TracedPlace } from '../protocol/artifact.ts';
 import { artifactHead, type StackPosition } from '../protocol/stack.ts';
 import type { Cut } from './place.ts';
 
-/** How many characters are missing in a line before one of its columns; all 0-based. */
+/** How many characters were removed in a line before one of its columns; all 0-based. */
 type Shift = readonly [line: number, column: number, missing: number];
 type Kept = { readonly map: SourceMapPayload; readonly shifts: readonly Shift[] };
 
-/** What leads from an artifact's text to its sources, as the text of a file. */
+/** Returns the data that maps an artifact's text to its sources, as the text of a file. */
 export const packTrace = (
   { text, map }: { readonly text: string; readonly map: string },
   cuts: readonly Cut[],
 ): string => JSON.stringify({ map: JSON.parse(map), shifts: shiftsOf(text, cuts) } satisfies Kept);
 
-/** Where the text as hosts have it is shorter than the text that the source map knows. */
+/** Returns where the text on hosts is shorter than the text of the source map. */
 const shiftsOf = (text: string, cuts: readonly Cut[]): Shift[] => {
   let [line, start, missing] = [0, 0, 0];
   return cuts.map(({ at, length }): Shift => {
@@ -28,8 +28,8 @@ const shiftsOf = (text: string, cuts: readonly Cut[]): Shift[] => {
 };
 
 /**
- * Places positions in an artifact's text by that file, which is read when first asked. Without
- * the file no position is returned, which is not treated as an error.
+ * Maps positions in an artifact's text with that file, which is read on first use. Without the
+ * file, no position is returned; this is not an error.
  */
 export const openTrace = (root: string, path: string): Artifact['trace'] => {
   const kept = read(path);
@@ -52,7 +52,7 @@ const read = (path: string): Kept | undefined => {
   }
 };
 
-/** The position in the text that the source map knows, 0-based. */
+/** Returns the 0-based position in the text of the source map. */
 const asBuilt = (shifts: readonly Shift[], [line, column]: StackPosition): [number, number] => {
   const row = line - 1;
   const at = column - 1 - (row === 0 ? artifactHead.length : 0);

@@ -1,9 +1,9 @@
 import type { Comments } from './source.ts';
 
-/** A documentation comment, taken apart. */
+/** A parsed documentation comment. */
 export type DocComment = {
   readonly text: string;
-  /** `@param name text`. Keys of an options object stand by their own name. */
+  /** `@param name text`. Keys of an options object are listed by their own names. */
   readonly params: Readonly<Record<string, string>>;
   readonly returns?: string;
   readonly examples: readonly string[];
@@ -28,7 +28,7 @@ export const parseDocComment = (comment: string): DocComment => {
   return { text: text.trim(), params, examples, tags, ...(returns ? { returns } : {}) };
 };
 
-/** The documentation among the comments above something: the last that is written as such. */
+/** Returns the documentation comment among the comments above something: the last one. */
 export const docOf = (comments: Comments): DocComment | undefined => {
   const last = comments.findLast(({ type, value }) => type === 'CommentBlock' && value[0] === '*');
   return last && parseDocComment(last.value);
@@ -40,7 +40,7 @@ const cleanLines = (comment: string): string[] =>
     .split('\n')
     .map((line, at) => (at === 0 ? line.trim() : line.replace(/^\s*\*? ?/, '').trimEnd()));
 
-/** The text before the first tag, then one block per tag; code fences hide tags. */
+/** Splits the text before the first tag, and one block per tag; tags in code fences are ignored. */
 const splitBlocks = (lines: readonly string[]): string[] => {
   const blocks: string[][] = [[]];
   let fenced = false;

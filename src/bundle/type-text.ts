@@ -8,17 +8,17 @@ type MemberType = {
 };
 export type Members = {
   readonly members: ReadonlyMap<string, MemberType>;
-  /** Any other name may come too. */
+  /** Whether other names are allowed, too. */
   readonly open: boolean;
-  /** Part of the type could not be read, that of a package for one. */
+  /** Part of the type could not be read, for example that of a package. */
   readonly unread?: true;
 };
 
 const depthLimit = 8;
 
 /**
- * A type as text in which names of the module's own files are replaced by what they stand for,
- * so that it can be checked without the file (`Mode` becomes `string | number`).
+ * Returns a type as text in which names of the module's own files are replaced by their types, so
+ * that it can be checked without the file (`Mode` becomes `string | number`).
  */
 export const typeText = (
   sources: Sources,
@@ -55,7 +55,7 @@ export const typeText = (
   }
 };
 
-/** Names of `tsalt-ssh/module` that say more than what they stand for. */
+/** Names of `tsalt-ssh/module` that are clearer than their definitions. */
 const ownWords = new Set(['Plain', 'PlainDict', 'Json', 'LowChunk', 'StateReturn']);
 
 const bracket = (text: string): string => (/[|&\s]/.test(text) ? `(${text})[]` : `${text}[]`);
@@ -70,7 +70,7 @@ const slice = (
     .replace(/\s+/g, ' ')
     .trim();
 
-/** The named members of an object type; undefined when it is not one or cannot be found. */
+/** Returns the named members of an object type; undefined if it is not one or cannot be found. */
 export const memberTypes = (
   sources: Sources,
   source: ModuleSource,
@@ -94,7 +94,7 @@ export const memberTypes = (
   }
 };
 
-/** `{ [k in 'a' | 'b']?: T }`; of other keys than texts, any name may come. */
+/** Reads `{ [k in 'a' | 'b']?: T }`; if the keys are not strings, any name is allowed. */
 const fromMapped = (
   sources: Sources,
   source: ModuleSource,
@@ -113,7 +113,10 @@ const named = (names: readonly string[] | undefined, member: MemberType): Member
   open: names === undefined,
 });
 
-/** The texts of which a type of keys consists; undefined when it stands for any text or cannot be read. */
+/**
+ * Returns the strings in a type of keys; undefined if any string is allowed or the type cannot be
+ * read.
+ */
 const keyNames = (
   sources: Sources,
   source: ModuleSource,
@@ -259,7 +262,7 @@ type Found = {
   readonly declaration: Exclude<TypeDeclaration, { kind: 'import' }>;
 };
 
-/** Finds the declaration of a type by its name in a file, imports followed. */
+/** Finds the declaration of a type by its name in a file, following imports. */
 export const lookUpType = (
   sources: Sources,
   source: ModuleSource,

@@ -22,7 +22,7 @@ import type { ExportedFunction } from './exported-functions.ts';
 import { createSources, type Sources } from './source.ts';
 import { sourceRoot } from './source-root.ts';
 
-/** Where the user's modules are, and the file that is to declare them. */
+/** The folders of the user's modules, and the file for the declarations. */
 export type UserTypesRequest = {
   readonly fileRoots: Readonly<Record<string, readonly string[]>>;
   readonly extraDirs?: Readonly<Record<string, readonly string[]>>;
@@ -36,7 +36,7 @@ export type UserTypes = {
   /** How many functions are declared. */
   readonly functions: number;
   readonly modules: number;
-  /** Modules whose functions are declared without types, and why. */
+  /** Modules whose functions are declared without types, with the reason. */
   readonly untyped: readonly { readonly path: string; readonly reason: string }[];
 };
 
@@ -97,14 +97,14 @@ export const userTypes = (request: UserTypesRequest): UserTypes => {
 
 type Context = { readonly sources: Sources; readonly folder: string };
 
-/** The reason why not all functions of a module are known; undefined if they are. */
+/** Returns the reason why not all functions of a module are known; undefined if they are. */
 const whyUntyped = ({ found, described: { meta } }: UserModule): string | undefined => {
   if (meta.broken !== undefined) return meta.broken;
   if (found.zip !== undefined) return 'it is an archive';
   return meta.dynamic ? 'some of its functions only exist when it runs' : undefined;
 };
 
-/** The states that the `auto_state` contract makes out of execution modules. */
+/** Derives the states of the `auto_state` contract from execution modules. */
 const madeStates = (exec: readonly UserModule[], states: readonly UserModule[]): UserModule[] => {
   const entries = [...exec, ...states].map(({ described, found }) => ({
     described,
@@ -180,7 +180,7 @@ const replacedText = (
   return lines.length > 0 ? interfaceText(`interface ${name}`, lines) : '';
 };
 
-/** Helpers are called as they are: without binding of arguments, and without a promise. */
+/** Declares helpers: they are called directly, without binding arguments and without a promise. */
 const helpersText = (modules: readonly UserModule[], context: Context): string => {
   const lines = modules.flatMap(module => {
     const { meta } = module.described;
@@ -199,8 +199,8 @@ const helpersText = (modules: readonly UserModule[], context: Context): string =
 };
 
 /**
- * Grains come from the return types that are written. An inferred one could depend on
- * `__grains__`, and the compiler refuses such a circle.
+ * Declares grains from explicit return types. An inferred type could depend on `__grains__`, and
+ * the compiler refuses such a cycle.
  */
 const grainsText = (modules: readonly UserModule[], context: Context): string => {
   const bases = modules.flatMap(module =>

@@ -2,7 +2,7 @@ import { exportedFunction } from './exported-functions.ts';
 import { literal } from './signature.ts';
 import type { ExpressionNode, ModuleSource, Sources } from './source.ts';
 
-/** The names that `__virtual__` returns as literals; `computed` when it may return others. */
+/** Returns the names that `__virtual__` returns as literals; `computed` if it may return others. */
 export const virtualNames = (
   sources: Sources,
   source: ModuleSource,
@@ -43,7 +43,7 @@ const isVerdict = (node: ExpressionNode): boolean =>
     ? node.operator !== '+'
     : ['ArrayExpression', 'UnaryExpression', 'BooleanLiteral'].includes(node.type);
 
-/** Every `return` of a function body, nested functions left out. */
+/** Returns every `return` of a function body, without nested functions. */
 const returns = (
   node: unknown,
   visit: (value: ExpressionNode | null | undefined) => void,

@@ -15,9 +15,9 @@ const maxBytes = 64 * 1024 * 1024;
 const indexNames = ['index.ts', 'index.mts', 'index.js', 'index.mjs', 'index.cjs'];
 
 /**
- * A module that is a zip archive, unpacked into a private folder named by its hash. The archive
- * holds one folder with the module's name and an index file in it. Anything else (names that
- * leave the folder, too many or too large files) makes the module broken.
+ * Unpacks a module that is a zip archive into a private folder named by its hash. The archive
+ * contains one folder with the module's name and an index file in it. Anything else (names that
+ * lead out of the folder, too many or too large files) makes the module broken.
  */
 export const openZip = (module: FoundModule, cache: string): FoundModule => {
   if (module.zip === undefined) return module;
@@ -26,7 +26,7 @@ export const openZip = (module: FoundModule, cache: string): FoundModule => {
     const home = { path: folder, name: placeIn(module.home, module.zip) };
     return { ...module, files: [index], home };
   } catch (error) {
-    // The archive is not at fault: another cache folder is tried.
+    // The archive is correct: try another cache folder.
     if (cannotWrite(cache, error)) throw error;
     const reason = messageOf(error);
     return { ...module, broken: `${reason} (${module.zip})` };

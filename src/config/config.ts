@@ -85,11 +85,11 @@ export type Config = {
   readonly state_aggregate: boolean | readonly string[];
   /** The functions that `mine.get` and `publish.publish` may ask all hosts for, with arguments. */
   readonly mine_functions: PlainDict;
-  /** What `mine.get` does about a host that does not answer. */
+  /** How `mine.get` treats a host that does not respond. */
   readonly mine_missing: 'error' | 'cached' | 'skip';
   /** The hosts that `mine.get` may ask: those of the run, or of the roster. */
   readonly mine_reach: 'run' | 'roster';
-  /** Seconds for which answers of the mine are kept. */
+  /** Seconds for which results of the mine are kept. */
   readonly mine_ttl: number;
   /** Seconds for which one answer of a host is awaited. */
   readonly mine_timeout: number;

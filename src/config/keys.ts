@@ -10,7 +10,7 @@ import {
   whole,
 } from '../data/values/read.ts';
 
-/** The options that are read as they stand, and what each must be. */
+/** The options that are read directly, with their types. */
 export const keys = {
   saltenv: textKind,
   pillarenv: textKind,
@@ -80,7 +80,7 @@ export const keys = {
   state_output_terse: textsKind,
 } as const;
 
-/** Options that need more than one look at their value; `load.ts` reads them. */
+/** Options with several forms; `load.ts` reads them. */
 export const composed = {
   file_roots: dict,
   pillar_roots: dict,
@@ -100,7 +100,7 @@ export const composed = {
   ssh_timeout: seconds,
 } as const;
 
-/** `ssh_*` options and the roster key that each is a default of. */
+/** `ssh_*` options, with the roster key for which each is a default. */
 export const hostDefaults: Readonly<Record<string, string>> = {
   ssh_user: 'user',
   ssh_port: 'port',
@@ -118,12 +118,12 @@ export const hostDefaults: Readonly<Record<string, string>> = {
   ssh_node_bin: 'node_bin',
 };
 
-/** Never shown by `config.*`, nor given to templates. */
+/** Options that `config.*` never shows and templates never receive. */
 export const secretOptions: readonly string[] = [
   'ssh_passwd',
   'ssh_priv_passwd',
   'ssh_sudo_passwd',
-  // The address may have a password in it.
+  // The address may contain a password.
   'queue',
   'returners',
 ];
@@ -132,8 +132,8 @@ export const secretOptions: readonly string[] = [
 export const keyFiles: readonly string[] = ['gpg_keydir', 'age_identity_file'];
 
 /**
- * Options that modules and the state engine read on hosts. They have no dot in their names, as the
- * options of modules have (`mysql.host`).
+ * Options that modules and the state engine read on hosts. They have no dot in their names, unlike
+ * the options of modules (`mysql.host`).
  */
 export const hostOptions: readonly string[] = [
   'backup_mode',
@@ -147,7 +147,7 @@ export const hostOptions: readonly string[] = [
   'obfuscate_templates',
 ];
 
-/** Further names that Salt has and that we keep as they are: no misspelling of the above. */
+/** Other options of Salt that are kept: they are not misspellings of the above. */
 export const keptNames: readonly string[] = [
   'grains',
   'top_file',

@@ -17,7 +17,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 export type ConfigRequest = {
   /** `-c`: a folder with `tsalt.yaml`, or that file. Absent: the current folder. */
   readonly path?: string;
-  /** The options themselves, instead of those of a file; their relative paths start at `cwd`. */
+  /** The options themselves instead of a file; relative paths in them start at `cwd`. */
   readonly given?: Dict;
   readonly cwd: string;
   readonly env: Env;
@@ -26,8 +26,8 @@ export type ConfigRequest = {
 type Source = { readonly dir: string; readonly file?: string; readonly dict: Dict };
 
 /**
- * Reads `tsalt.yaml` and fills in what it leaves out. Without any file the folder's
- * `roster.yaml` and `states/` are used. Nothing is written.
+ * Reads `tsalt.yaml` and adds the defaults. Without such a file, the folder's `roster.yaml` and
+ * `states/` are used. Nothing is written.
  *
  * @throws TsaltError `config-…`, `yaml-…` naming file, line and key
  */
@@ -149,7 +149,7 @@ const known = new Set([
   ...keptNames,
 ]);
 
-/** Unknown keys configure modules, unless they look like a slip of the pen. */
+/** Unknown keys configure modules, unless they look like a misspelling. */
 const checkNames = ({ dict, file = '' }: Source): void => {
   for (const key of dict.keys()) {
     const name = String(key);
@@ -179,7 +179,10 @@ const readPlain = (source: Source): PlainKeys => {
   return read as PlainKeys;
 };
 
-/** A path from the configuration: `~` is the home folder, the rest starts at the file. */
+/**
+ * Resolves a path of the configuration: `~` is the home folder, other paths are relative to the
+ * file.
+ */
 export const pathOf = (dir: string, path: string): string => {
   const full = path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path;
   return isAbsolute(full) ? full : resolve(dir, full);
@@ -256,7 +259,7 @@ const rosterEntry = (source: Source, entry: Plain): RosterSource => {
 const rosterPath = (source: Source, backend: string, path: string): string =>
   backend === 'scan' ? path : pathOf(source.dir, path);
 
-/** The roster a project folder has when nobody names one. */
+/** Returns the roster of a project folder if none is configured. */
 const defaultRoster = (dir: string): string | undefined =>
   ['roster.yaml', 'roster.yml', 'roster']
     .map(name => join(dir, name))

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Config } from './config.ts';
 import { pathOf } from './load.ts';
 
-/** Options that name folders of modules, what lies in them, and where it is in `extension_modules`. */
+/** Options with folders of modules, their kind, and their subfolder in `extension_modules`. */
 const kinds = [
   ['module_dirs', '_modules', 'modules'],
   ['states_dirs', '_states', 'states'],
@@ -14,7 +14,7 @@ const kinds = [
   ['pillar_dirs', '_pillar', 'pillar'],
 ] as const;
 
-/** Where a project's modules are, and what is made of them. */
+/** Returns where a project's modules are, and how they are used. */
 export const modulePlaces = (config: Config) => ({
   fileRoots: config.file_roots,
   extraDirs: moduleDirs(config),
@@ -23,8 +23,8 @@ export const modulePlaces = (config: Config) => ({
 });
 
 /**
- * Folders of modules besides those of the file roots, by what a file root calls such a folder:
- * those of `module_dirs`, `states_dirs` …, then the part of `extension_modules`.
+ * Returns folders of modules in addition to those of the file roots, by the folder name in a file
+ * root: those of `module_dirs`, `states_dirs` …, then the subfolder of `extension_modules`.
  */
 const moduleDirs = (config: Config): Record<string, string[]> => {
   const { dir, extension_modules } = config;

@@ -27,7 +27,7 @@ export type PromptQuestion = {
   readonly prompt: string;
 };
 
-/** One invocation: what the CLI understood and what control carries out. */
+/** One invocation: the parsed command line, which `control` carries out. */
 export type Request = {
   readonly target: string;
   readonly targetType: TargetType;
@@ -38,7 +38,7 @@ export type Request = {
   readonly args: readonly Data[];
   /** `key=value` arguments, YAML-typed as Salt does. */
   readonly kwargs: Dict;
-  /** The shell command of `-r`, or of each host; `fun` and `args` are then without meaning. */
+  /** The shell command of `-r`, or one for each host; `fun` and `args` are ignored then. */
   readonly raw?: string | ((host: Host) => string);
   readonly config: Config;
   /** The stores behind `sdb://` addresses. */
@@ -50,20 +50,20 @@ export type Request = {
   /** Where the roster was read, for messages. */
   readonly rosters?: RosterPlaces;
   /**
-   * Returns a host with the secrets that its roster entry only names (a command to run, a
-   * prompt). To be called once for each host that matched, before connecting to it.
+   * Returns a host with the secrets that its roster entry only refers to (a command to run, a
+   * prompt). Call it once for each host that matched, before connecting to it.
    */
   readonly prepareHost: (host: Host) => Promise<Host>;
-  /** Asks the person at the terminal. Throws `TsaltError('no-terminal')` where there is none. */
+  /** Asks the user at the terminal. Throws `TsaltError('no-terminal')` without one. */
   readonly ask: (question: PromptQuestion) => Promise<Secret>;
-  /** Asks a question that is answered by yes or no; absent where nobody can answer. */
+  /** Asks a yes-or-no question; absent without a terminal. */
   readonly confirm?: (question: string) => Promise<boolean>;
-  /** Asks whether a state may run that would change something (`--step`). */
+  /** Asks whether a state that would change something may run (`--step`). */
   readonly decide?: (host: string, predicted: Prediction) => Promise<boolean>;
   readonly options: FleetRunOptions;
-  /** Hosts have an empty pillar: the run answers a question of another host's pillar. */
+  /** Hosts have an empty pillar: the run answers a request of another host's pillar. */
   readonly withoutPillar?: boolean;
-  /** The orchestration that this run is a step of. */
+  /** The results of earlier steps, if this run is a step of an orchestration. */
   readonly steps?: StepResults;
   /** The plan to apply: its chunks are sent instead of those that states compile to. */
   readonly planned?: AppliedPlan;
@@ -71,15 +71,15 @@ export type Request = {
 
 /** The earlier steps of an orchestration, for the hosts of a later one. */
 export type StepResults = {
-  /** Orchestrations around this run. */
+  /** The number of orchestrations around this run. */
   readonly depth: number;
-  /** Returns what a finished step returned, by host; undefined while it has not finished. */
+  /** Returns the returns of a finished step, by host; undefined before it has finished. */
   readonly of: (id: string) => StepReturns | undefined;
-  /** The orchestration only predicts: some steps return nothing. */
+  /** The orchestration only predicts: some steps have no returns. */
   readonly isTest: boolean;
-  /** Notes that the states of a host need a step that has not finished. */
+  /** Records that the states of a host need a step that has not finished. */
   readonly missed: (host: string, id: string) => void;
-  /** Texts among the arguments that hosts have sent. */
+  /** Strings among the arguments that hosts sent. */
   readonly tainted: readonly { readonly text: string; readonly ranges: Ranges }[];
 };
 
@@ -98,7 +98,7 @@ export type FleetRunOptions = {
   readonly batch?: readonly BatchSize[];
   /** `lockstep`, the default, waits for a whole batch. */
   readonly batchMode?: 'lockstep' | 'sliding';
-  /** Seconds between two batches, or before the place of a host is taken. */
+  /** Seconds between two batches, or before a host is replaced by the next one. */
   readonly batchWait?: number;
   /** A function that must succeed on the hosts of a batch before the next one begins. */
   readonly batchCheck?: {
@@ -108,39 +108,42 @@ export type FleetRunOptions = {
   };
   /** Ask before each batch but the first. */
   readonly batchAsk?: boolean;
-  /** No further host begins when so many have failed. */
+  /** No further host begins after this many failures. */
   readonly maxFail?: BatchSize;
   readonly order?: HostOrder;
   readonly limit?: Limit;
   /** A compound expression: hosts that are left out. */
   readonly exclude?: string;
-  /** Stop giving work to further hosts after the first that failed. */
+  /** Begin no further host after the first failure. */
   readonly failhard: boolean;
   /** A part of the states: `--only`, `--skip`, `--tags`, `--from` and others. */
   readonly selection?: StateSelection;
   /** Refuse state arguments that would be ignored (`--strict`). */
   readonly strict: boolean;
-  /** `--guard`: seconds in which a host has to be reached after its states, or takes them back. */
+  /**
+   * `--guard`: seconds within which the host must be reachable after its states; otherwise it rolls
+   * back.
+   */
   readonly guard?: number;
-  /** The run makes a plan: states predict all that they would change. */
+  /** The run makes a plan: states predict all their changes. */
   readonly plan?: boolean;
-  /** `--drift`: whether hosts still begin after one that differs from its plan. */
+  /** `--drift`: whether further hosts begin after one that differs from its plan. */
   readonly drift?: 'stop' | 'continue';
-  /** `--dry-run`: only what has a test mode may be called. */
+  /** `--dry-run`: only functions with a test mode may be called. */
   readonly dryRun: boolean;
-  /** Test mode from the command line; without it, each host's own setting holds. */
+  /** Test mode from the command line; if it is absent, each host's own setting applies. */
   readonly test?: boolean;
-  /** Seconds one host may take from the connection on; absent: no bound. */
+  /** Seconds that one host may take, connection included; absent: no limit. */
   readonly timeout?: number;
   readonly static: boolean;
   readonly wipe: boolean;
   readonly randomThinDir: boolean;
   readonly regen: boolean;
-  /** Run `ssh_pre_flight` even where the workspace exists. */
+  /** Run `ssh_pre_flight` even if the workspace exists. */
   readonly preFlight: boolean;
-  /** `--key-deploy`: write the public key to hosts that do not take it yet. */
+  /** `--key-deploy`: write the public key to hosts that do not accept it yet. */
   readonly keyDeploy: boolean;
-  /** `--no-ssh-config`: leave the user's and the system's ssh configuration alone. */
+  /** `--no-ssh-config`: ignore the user's and the system's ssh configuration. */
   readonly noSshConfig: boolean;
   readonly acceptNewHostKeys: boolean;
   /** `-i`: no check of host keys at all. */
@@ -156,5 +159,5 @@ export type BatchSize = { readonly count: number } | { readonly percent: number 
 /** `--limit`: a compound expression, or the ids of a file. */
 export type Limit = { readonly expression: string } | { readonly ids: readonly string[] };
 
-/** `--order`: how hosts follow one another. Without it, a list runs in its own order. */
+/** `--order`: the order of hosts. Without it, a list keeps its own order. */
 export type HostOrder = 'roster' | 'random' | 'reverse' | 'alphabetical';

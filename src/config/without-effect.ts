@@ -1,7 +1,7 @@
 import type { Data } from '../data/values/value.ts';
 import type { Config } from './config.ts';
 
-/** Options of Salt's that are taken and do nothing here, and what there is instead. */
+/** Salt's options that are accepted without effect, and their alternatives. */
 const instead: Readonly<Record<string, string>> = {
   fileserver_backend: 'files come from file_roots alone',
   liquid_env: 'Liquid has no options',
@@ -15,7 +15,7 @@ const instead: Readonly<Record<string, string>> = {
   top_file: 'the option is state_top',
 };
 
-/** Warnings about configured options that have no effect. */
+/** Returns warnings about configured options that have no effect. */
 export const optionsWithoutEffect = ({ options }: Config): string[] =>
   Object.entries(instead)
     .filter(([name]) => wantsSomething(name, options.get(name)))

@@ -1,8 +1,8 @@
 const marker = '    <======================';
 
 /**
- * The lines around a fault between `---` lines, the faulty one marked, as Salt prints them.
- * `firstLine` is the number of the text's first line where it is a part of a file.
+ * Returns the lines around an error between `---` lines, with the wrong line marked, as Salt prints
+ * them. `firstLine` is the number of the text's first line, if the text is a part of a file.
  */
 export const excerptOf = (text: string, line: number, firstLine = 1, around = 5): string => {
   const lines = text.split(/\r\n|[\r\n\x85\u2028\u2029]/);

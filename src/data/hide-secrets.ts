@@ -1,8 +1,8 @@
 import { TsaltError } from '../protocol/error.ts';
 
 /**
- * The error of a file that holds passwords, to be shown: the lines around a fault without what
- * stands behind `passwd`, `token` and the like.
+ * Returns the error of a file with passwords in a form that may be shown: without the values of
+ * `passwd`, `token` and the like in the lines around.
  */
 export const hideSecrets = (error: unknown): unknown => {
   if (!(error instanceof TsaltError) || error.excerpt === undefined) return error;

@@ -1,20 +1,20 @@
-/** Strings that were decrypted or read from a store, in this process. */
+/** Strings that this process decrypted or read from a store. */
 const known = new Set<string>();
 
-/** Strings that are remembered, and characters of one of them. */
+/** Limits: number of strings that are kept, and characters of each. */
 const mostKnown = 20_000;
 const longestKnown = 1_000_000;
-/** Shorter strings occur in others by chance. */
+/** Shorter strings would match others by chance. */
 const shortest = 6;
 
-/** Notes a string that was decrypted, or that a store of secrets returned. */
+/** Records a string that was decrypted, or that a secret store returned. */
 export const noteSecret = (text: string): void => {
   const value = text.trim();
   if (value.length < shortest || value.length > longestKnown || known.size >= mostKnown) return;
   known.add(value);
 };
 
-/** Whether a string contains one that was decrypted or came from a store of secrets. */
+/** Whether a string contains a decrypted string, or one from a secret store. */
 export const hasKnownSecret = (text: string): boolean => {
   if (text.length < shortest) return false;
   if (known.has(text.trim())) return true;

@@ -1,6 +1,6 @@
 /**
- * The known name that a misspelt one most likely means; `undefined` when none is near.
- * Near is one edit (swap included) for short names and two for longer ones.
+ * Returns the known name that a misspelt one most likely means; `undefined` if none is similar.
+ * Similar means one edit (swaps included) for short names and two for longer ones.
  */
 export const nearest = (name: string, known: Iterable<string>): string | undefined => {
   const limit = name.length < 5 ? 1 : 2;
@@ -17,7 +17,10 @@ export const nearest = (name: string, known: Iterable<string>): string | undefin
   return best;
 };
 
-/** Optimal string alignment: insertions, deletions, replacements, swaps of neighbours. */
+/**
+ * Counts edits (optimal string alignment): insertions, deletions, replacements, swaps of
+ * neighbours.
+ */
 const edits = (left: string, right: string): number => {
   let before: number[] = [];
   let row = Array.from({ length: right.length + 1 }, (_, at) => at);

@@ -1,6 +1,6 @@
 /**
- * Modules of Salt's that cannot be here, as what they speak to is a master or a minion that keeps
- * running: why, and what does their work instead.
+ * Salt's modules that cannot exist here, because they talk to a master or to a permanent minion:
+ * the reason, and the alternative.
  */
 const noMaster = 'there is no master to ask';
 
@@ -26,7 +26,7 @@ const reasons = {
   },
 } as const;
 
-/** Why a function of Salt's is not there; undefined where nothing more is known than that. */
+/** Returns why a function of Salt does not exist here; undefined if no reason is known. */
 export const whyNotHere = (kind: 'exec' | 'state', name: string): string | undefined => {
   const module = name.slice(0, name.indexOf('.'));
   const known: Readonly<Record<string, string>> = reasons[kind];

@@ -1,10 +1,10 @@
-/** The files that a text of pip's requirements names by `-r` and `-c`; addresses are left out. */
+/** Returns the files that pip requirements name by `-r` and `-c`; addresses are left out. */
 export const requirementsNamed = (text: string): string[] =>
   [...text.matchAll(/^[ \t]*(?:-[rc][ \t]*|--(?:requirement|constraint)[ \t=]+)(\S+)/gm)]
     .map(found => found[1] ?? '')
     .filter(child => !child.includes('://'));
 
-/** Those beside or below a `salt://` file, as such. */
+/** Resolves such files relative to a `salt://` file. */
 export const saltRequirementsNamed = (url: string, text: string): string[] => {
   const [bare = '', query] = url.slice('salt://'.length).split('?');
   return requirementsNamed(text)
@@ -12,7 +12,7 @@ export const saltRequirementsNamed = (url: string, text: string): string[] => {
     .map(child => `salt://${beside(bare, child)}${query ? `?${query}` : ''}`);
 };
 
-/** One that leads out of the file roots keeps its `..`, and is refused where it is asked for. */
+/** A path that leads out of the file roots keeps its `..`, and is refused when it is requested. */
 const beside = (path: string, child: string): string => {
   const parts = path.split('/').slice(0, -1);
   for (const part of child.split('/'))

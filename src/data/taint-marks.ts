@@ -1,7 +1,7 @@
 import type { Ranges } from './taint.ts';
 import { stamp } from './values/stamp.ts';
 
-/** Which keys and values of one collection a host chose, where they were written into a text. */
+/** The keys and values of one collection that a host chose in its text. */
 export type TaintMarks = {
   readonly keys: ReadonlyMap<unknown, Ranges>;
   /** By key of a dictionary, by index of a list. */
@@ -21,7 +21,7 @@ export const setTaintMarks = (collection: object, note: TaintMarks): void => {
   marks.put(collection, note);
 };
 
-/** The host-supplied parts of a collection; `undefined` when there are none. */
+/** Returns the host-supplied parts of a collection; `undefined` if there are none. */
 export const taintMarks = (collection: object): TaintMarks | undefined => marks.of(collection);
 
 /** Copies the marks of the original to a copy. */

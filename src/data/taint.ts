@@ -1,40 +1,43 @@
 /**
- * A part of a text that a host chose, in UTF-16 units. `source` names what the host sent
- * (`grain "os"`), `place` the line of the template that printed it.
+ * A host-supplied part of a string, in UTF-16 units. `source` names its origin (`grain "os"`),
+ * `place` the line of the template that printed it.
  */
 export type TaintRange = {
   readonly start: number;
   readonly end: number;
   readonly source: string;
   /**
-   * The range was written by a serializer and is one whole value (a quoted string, a list, a
-   * dictionary). It may also stand as a whole node, which a raw range may not.
+   * A serializer wrote the range as one whole value (a quoted string, a list, a dictionary). It may
+   * be used as a whole node, which a raw range may not.
    */
   readonly isNode?: boolean | undefined;
-  /** A serializer wrote the range between its quotes: it may hold escapes, and ends no string. */
+  /**
+   * A serializer wrote the range between its quotes: it may contain escapes, and cannot end the
+   * string.
+   */
   readonly isEscaped?: boolean | undefined;
   readonly place?: string | undefined;
-  /** The range equals what the host sent, in the output of an engine that does not track it. */
+  /** The range equals a host-supplied string, in the output of an engine without tracking. */
   readonly isGuessed?: boolean | undefined;
 };
 
 /** The tainted parts of one text, in order, without overlap. Never empty. */
 export type Ranges = readonly [TaintRange, ...TaintRange[]];
 
-/** The ranges of a list, where there are any. */
+/** Returns the ranges of a list, if any. */
 export const rangesOf = (list: readonly TaintRange[]): Ranges | undefined => {
   const [first, ...rest] = list;
   return first && [first, ...rest];
 };
 
-/** The whole text as one tainted range. */
+/** Returns the whole string as one tainted range. */
 export const wholeRange = (text: string, source: string, isNode = false): Ranges => [
   { start: 0, end: text.length, source, ...(isNode ? { isNode } : {}) },
 ];
 
 /**
- * The ranges that have a part of `text.slice(start, end)`. A host chooses how many ranges a text has:
- * they are in order, so they are not all looked at.
+ * Returns the ranges that overlap `text.slice(start, end)`, by binary search: a host chooses how
+ * many ranges a text has.
  */
 export const touching = (
   ranges: readonly TaintRange[],
@@ -47,7 +50,7 @@ export const touching = (
   return ranges.slice(first, last);
 };
 
-/** The index of the first range that ends behind an offset. */
+/** Returns the index of the first range that ends after an offset. */
 export const firstBehind = (ranges: readonly TaintRange[], offset: number): number => {
   let low = 0;
   let high = ranges.length;
@@ -59,7 +62,9 @@ export const firstBehind = (ranges: readonly TaintRange[], offset: number): numb
   return low;
 };
 
-/** The ranges of `text.slice(start, end)`. A range that is cut through is not a whole value any more. */
+/**
+ * Returns the ranges of `text.slice(start, end)`. A range that is cut is no longer a whole value.
+ */
 export const cutRanges = (
   ranges: readonly TaintRange[],
   start: number,
@@ -75,7 +80,7 @@ export const cutRanges = (
     };
   });
 
-/** All that is tainted in one list or the other; where both name a part, a raw range wins. */
+/** Unites the tainted parts of two lists; where they overlap, a raw range wins. */
 export const uniteRanges = (one: Ranges, other: Ranges | undefined): Ranges => {
   if (other === one) return one;
   const sorted = [...one, ...(other ?? [])].sort((a, b) => a.start - b.start || b.end - a.end);
@@ -107,10 +112,10 @@ export const isTouched = (ranges: readonly TaintRange[], start: number, end: num
   (ranges[firstBehind(ranges, start)]?.start ?? end) < end;
 
 /**
- * Whether a host chooses no more than names within single segments of a path: its parts hold no
- * `/`, they make no segment `.` or `..`, hold no query, and the text has clean parts too. Rule for
- * `salt://` paths and template names: a host may choose `files/{{ grains.os }}/motd`, never the
- * folder, the root or the saltenv.
+ * Whether a host chooses only names within single segments of a path: its parts contain no `/` and
+ * no query, form no segment `.` or `..`, and the path has clean parts too. Rule for `salt://` paths
+ * and template names: a host may choose `files/{{ grains.os }}/motd`, never the folder, the root or
+ * the saltenv.
  *
  * @param path a path, or a `salt://` address
  */

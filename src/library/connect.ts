@@ -45,7 +45,7 @@ export type HostSessions = {
  *     await web.run({ fun: 'state.apply', test: true }).results();
  *     web.close();
  *
- * @throws TsaltError for what is wrong on this side: options, configuration, roster, target
+ * @throws TsaltError for errors on this side: options, configuration, roster, target
  */
 export const connect = async (options: SessionOptions): Promise<HostSessions> => {
   const kept = new KeptRuntimes();

@@ -12,7 +12,7 @@ import type { ProjectOptions, RunFlags, RunOptions, TargetSettings } from './opt
 import { userData, userDict } from './user-data.ts';
 
 /**
- * Reads the configuration of a project and makes of the options what the command line would have.
+ * Reads the configuration of a project and converts the options to those of the command line.
  *
  * @throws TsaltError `usage-…`, `config-…`
  */
@@ -73,7 +73,7 @@ const entriesOf = (roster: object, cwd: string): Entry[] =>
 const projectNames = ['config', 'roster', 'cwd', 'env', 'ask', 'confirm'];
 const targetNames = ['target', 'targetType', 'delimiter'];
 
-/** Settings of a run by the option of the command line that they are. */
+/** Settings of a run, with the corresponding option of the command line. */
 const settings = {
   maxProcs: 'max-procs',
   batch: 'batch',
@@ -111,7 +111,9 @@ const settings = {
   nodeBin: 'node-bin',
 } as const satisfies Record<Exclude<keyof RunFlags, 'test'>, keyof typeof commandLineOptions>;
 
-/** @throws TsaltError `usage-option` for a name that nothing reads: a slip must not be a real run */
+/**
+ * @throws TsaltError `usage-option` for an unknown name: a misspelling must not start a real run
+ */
 const checkNames = (given: object, own: readonly string[]): void => {
   const known = [...projectNames, ...targetNames, ...Object.keys(settings), 'test', ...own];
   const unknown = Object.keys(given).find(name => !known.includes(name));

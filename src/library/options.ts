@@ -45,7 +45,7 @@ export type RunFlags = {
   readonly batchCheck?: string;
   /** Ask by `confirm` before each further batch. */
   readonly batchAsk?: boolean;
-  /** Start no further host when so many have failed: `2` or `'10%'`. */
+  /** Start no further host after this many failures: `2` or `'10%'`. */
   readonly maxFail?: number | string;
   readonly order?: 'roster' | 'alphabetical' | 'reverse' | 'random';
   /** Only hosts of the target that match this compound expression, or that `@FILE` lists. */
@@ -54,7 +54,10 @@ export type RunFlags = {
   readonly exclude?: string;
   /** Start no further host once one has failed. */
   readonly failhard?: boolean;
-  /** Only these states: IDs or SLS, as globs with commas between. What they require comes along. */
+  /**
+   * Only these states: IDs or SLS, as comma-separated globs. The states that they require are
+   * included.
+   */
   readonly only?: string;
   /** Leave out these states. */
   readonly skip?: string;
@@ -65,7 +68,7 @@ export type RunFlags = {
   readonly from?: string;
   /** End with this state. */
   readonly until?: string;
-  /** Leave out what the selected states require. */
+  /** Leave out states that the selected ones require. */
   readonly noDeps?: boolean;
   /** Refuse state arguments that would be ignored. */
   readonly strict?: boolean;
@@ -86,7 +89,7 @@ export type RunFlags = {
   readonly identitiesOnly?: boolean;
   readonly noSshConfig?: boolean;
   readonly acceptNewHostKeys?: boolean;
-  /** No check of host keys: anybody could answer. */
+  /** Do not check host keys: any machine could answer. */
   readonly ignoreHostKeys?: boolean;
   readonly transport?: 'ssh2' | 'openssh';
   /** Options of OpenSSH, `Name=value`. */
@@ -105,7 +108,7 @@ export type TargetSettings = {
   readonly delimiter?: string;
 };
 
-/** A function and its arguments. Values are taken as they are: no text is read as YAML. */
+/** A function and its arguments. Values are used unchanged: no string is parsed as YAML. */
 export type CallSettings = {
   /** `module.function`, such as `state.apply`. */
   readonly fun: string;

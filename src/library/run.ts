@@ -15,8 +15,8 @@ export type ResultOf<F extends string> = Omit<HostResult, 'value'> & {
 };
 
 /**
- * A run that `run` prepared. It begins when its events or its results are asked for, once.
- *
+ * A run that `run` prepared. It begins once, when its events or its results are requested. Leaving
+ * the loop over the events ends the run as `signal` does, and waits for its end.
  * Leaving the loop over the events ends the run as `signal` does, and waits for its end.
  */
 export type FleetRun<F extends string = string> = AsyncIterable<RunEvent> & {
@@ -38,7 +38,7 @@ export type FleetRun<F extends string = string> = AsyncIterable<RunEvent> & {
  *
  *     const results = await run({ target: 'web*', fun: 'grains.items' }).results();
  *
- * @throws nothing itself: what is wrong with the options is thrown by the loop or by `results`
+ * @throws nothing itself: wrong options are reported by the loop or by `results`
  */
 export const run = <const F extends string>(
   options: RunOptions & { readonly fun: F },

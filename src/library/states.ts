@@ -10,15 +10,15 @@ export type StateOptions = ProjectOptions &
   Omit<RunFlags, 'test'> &
   TargetSettings &
   Pick<RunOptions, 'signal'> & {
-    /** The SLS, `'web,db'` or a list. Absent: those that the top file gives the host. */
+    /** The SLS, `'web,db'` or a list. Absent: those that the top file assigns to the host. */
     readonly mods?: string | readonly string[];
-    /** Pillar that lies over that of the host. */
+    /** Pillar that overrides the host's. */
     readonly pillar?: Readonly<Record<string, unknown>>;
     readonly saltenv?: string;
     readonly pillarenv?: string;
   };
 
-/** A state as it would be run, in the order of the run. */
+/** A state in the form in which it would run, in the order of the run. */
 export type LowState = {
   /** The state module, `file`. */
   readonly state: string;
@@ -56,7 +56,7 @@ export type PlannedState = {
   readonly sls?: string;
   /** `changes`: a run would change something. `fails`: a run would fail here, or skip the state. */
   readonly prediction: 'unchanged' | 'changes' | 'fails';
-  /** What would change, as far as the state function predicts it. */
+  /** The changes, as far as the state function predicts them. */
   readonly changes: PlainDict;
   readonly comment: string;
 };
@@ -69,7 +69,7 @@ export type HostPlan = {
   readonly states: readonly PlannedState[];
   /** True if a state would change something. */
   readonly hasChanges: boolean;
-  /** Why the states do not compile, or what else refused the run. */
+  /** Why the states do not compile, or why the run was refused. */
   readonly errors: readonly string[];
   /** Why the host returned no result. */
   readonly failure?: HostFailure;

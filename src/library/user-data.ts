@@ -4,12 +4,12 @@ import { TsaltError } from '../protocol/error.ts';
 import { isPlainDict } from '../protocol/plain.ts';
 
 /**
- * Reads a value of a program as data: numbers with a fraction are floats, plain objects and Maps
+ * Converts a value of a program to data: numbers with a fraction are floats, plain objects and Maps
  * are dicts, keys with the value undefined are absent.
  *
  * @param value a value of the program
  * @param name the option it was given as, for messages
- * @throws TsaltError `usage-argument` for anything that is not data: functions, dates, circles
+ * @throws TsaltError `usage-argument` for values that are not data: functions, dates, cycles
  */
 export const userData = (value: unknown, name: string): Data => read(value, name, []);
 

@@ -14,7 +14,9 @@ const tooLong = `its predictions have more than ${longest / 1024 / 1024} million
 /** The parts of a plan that are known before the run. */
 export type PlanHead = Pick<Plan, 'tsalt' | 'created' | 'expires' | 'jid' | 'call'>;
 
-/** Makes a plan of the events of a run in test mode. Equal chunks and predictions are kept once. */
+/**
+ * Makes a plan from the events of a run in test mode. Equal chunks and predictions are stored once.
+ */
 export class PlanCollector {
   readonly #head: PlanHead;
   readonly #chunks = new Table<Plan['chunks'][number]>();
@@ -26,7 +28,7 @@ export class PlanCollector {
   readonly #findings = new StateFindings();
   readonly #files: Record<string, Record<string, string>> = {};
   readonly #folders: Record<string, string[]> = {};
-  /** The order of the target: hosts end in another one. */
+  /** The order of the target: hosts end in another order. */
   readonly #order = new Map<string, number>();
   #artifact = '';
   /** Where chunks have secrets, by host. */
@@ -122,7 +124,7 @@ export class PlanCollector {
     else setOwn(this.#hosts, id, { ...job, states: predictions });
   }
 
-  /** Adds a finding about the project: no host reported it. */
+  /** Adds a finding about the project, which no host reported. */
   addFinding(message: string): void {
     this.#findings.add(message);
   }

@@ -3,20 +3,20 @@ import type { RunEvent } from '../protocol/event.ts';
 /** A warning about states or the project, and the hosts that it is about. */
 export type StateFinding = { readonly message: string; readonly hosts: readonly string[] };
 
-/** StateFindings that are kept; hosts choose how many warnings they send. */
+/** Limit of findings that are kept; hosts choose how many warnings they send. */
 const mostFindings = 1000;
 
 /** Collects the warnings about states, each once. */
 export class StateFindings {
   readonly #hosts = new Map<string, Set<string>>();
 
-  /** Notes a warning of the state system. */
+  /** Collects warnings of the state system. */
   follow(event: RunEvent): void {
     if (event.type === 'log' && event.module === 'state' && event.level === 'warning')
       this.add(event.message, event.host);
   }
 
-  /** @param host without it, the finding is about the project */
+  /** @param host absent if the finding is about the project */
   add(message: string, host?: string): void {
     const known = this.#hosts.get(message);
     if (!known && this.#hosts.size >= mostFindings) return;

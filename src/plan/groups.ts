@@ -2,7 +2,7 @@ import type { Prediction } from '../protocol/plan.ts';
 import { withSortedKeys } from '../protocol/prefetch.ts';
 import { isNotable, type Plan, predictionsOf } from './plan.ts';
 
-/** Hosts on which the same will change, and what. */
+/** Hosts with the same changes, and these changes. */
 export type ChangeGroup = {
   readonly hosts: readonly string[];
   readonly changes: readonly Prediction[];

@@ -19,17 +19,17 @@ export const planFunctions: ReadonlySet<string> = new Set(
 /** The version of the file format that is written, and the only one that is read. */
 export const planVersion = 1;
 
-/** The call that a plan was made of. */
+/** The call from which a plan was made. */
 export type PlannedCall = {
   readonly target: string;
-  /** The target is a host beside the roster: an address, or this machine. */
+  /** The target is not in the roster: an address, or this machine. */
   readonly adHoc?: boolean;
   readonly fun: string;
   readonly args: readonly Plain[];
   readonly kwargs: PlainDict;
 };
 
-/** One host of a plan. Chunks and predictions are places in the tables of the plan. */
+/** One host of a plan. Chunks and predictions are indexes into the tables of the plan. */
 export type PlannedHost = Pick<PlannedRun, 'saltenv' | 'opts' | 'sources'> & {
   readonly chunks: readonly number[];
   readonly states: readonly number[];
@@ -57,9 +57,9 @@ export type Plan = {
   readonly call: PlannedCall;
   readonly files: FileHashes;
   readonly folders: { readonly [saltenv: string]: readonly string[] };
-  /** Chunks of all hosts, each once. */
+  /** Chunks of all hosts, without duplicates. */
   readonly chunks: readonly LowChunk[];
-  /** Predictions of all hosts, each once. */
+  /** Predictions of all hosts, without duplicates. */
   readonly states: readonly Prediction[];
   readonly hosts: { readonly [id: string]: PlannedHost };
   /** The steps of an orchestration, in their order; its own states are those of its host. */
@@ -70,7 +70,7 @@ export type Plan = {
   readonly findings: readonly StateFinding[];
 };
 
-/** The predictions of a host, in the order in which its states run. */
+/** Returns the predictions of a host, in the order of its states. */
 export const predictionsOf = (plan: Plan, host: PlannedHost): Prediction[] =>
   host.states.flatMap(at => plan.states[at] ?? []);
 

@@ -27,7 +27,10 @@ import {
   malformed,
 } from './schema.ts';
 
-/** The outermost part of a plan file: `exact` says whether the plan has marks of `exact-json.ts`. */
+/**
+ * The outermost part of a plan file: `exact` says whether the plan contains marks of
+ * `exact-json.ts`.
+ */
 export const planFormat = 'tsalt-ssh plan';
 
 const dict: Check<PlainDict> = checkRecord(checkAnything);

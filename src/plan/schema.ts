@@ -1,10 +1,10 @@
 import { TsaltError } from '../protocol/error.ts';
 import { isPlainDict } from '../protocol/plain.ts';
 
-/** Checks a value that was read; `path` names it in errors. */
+/** Checks a parsed value; `path` names it in errors. */
 export type Check<T> = (value: unknown, path: string) => T;
 
-/** A plan file is not what it has to be. */
+/** Returns the error of a malformed plan file. */
 export const malformed = (path: string, expected: string): TsaltError =>
   new TsaltError('plan-malformed', `This is not a plan: ${path} is not ${expected}.`, {
     kind: 'render',
@@ -57,7 +57,7 @@ export const checkList =
     return value.map((item, at) => check(item, `${path}[${at}]`));
   };
 
-/** A dictionary whose values are alike. */
+/** A dictionary whose values have the same type. */
 export const checkRecord =
   <T>(check: Check<T>): Check<Record<string, T>> =>
   (value, path) => {
@@ -66,7 +66,7 @@ export const checkRecord =
     return value as Record<string, T>;
   };
 
-/** A dictionary that has these keys; what it has besides is kept. */
+/** A dictionary with these keys; other keys are kept. */
 export const checkObject =
   <T extends object>(checks: { readonly [K in keyof T]-?: Check<T[K]> }): Check<T> =>
   (value, path) => {

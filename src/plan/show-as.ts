@@ -32,7 +32,7 @@ export const showPlan = async (plan: Plan, format: PlanFormat, shown: Shown): Pr
   else await writeHtml(plan, shown);
 };
 
-/** The plan for programs: what would change, by groups of hosts. */
+/** Summarizes the plan for programs: the changes, by groups of hosts. */
 const planSummary = (plan: Plan): object => {
   const { tsalt, artifact, created, expires, jid, call, failed, findings } = plan;
   const groups = changeGroups(plan);

@@ -11,7 +11,7 @@ import {
 } from './groups.ts';
 import type { Plan } from './plan.ts';
 
-/** Hosts that are named one by one. */
+/** Limit of hosts that are listed by name. */
 const mostNamed = 20;
 
 /** The plan for a terminal: each change once, with the hosts that it is for. */
@@ -41,7 +41,7 @@ export const summaryLine = (plan: Plan): string => {
 /** Counts hosts in words. */
 export const hostCount = (count: number): string => (count === 1 ? '1 host' : `${count} hosts`);
 
-/** Words the call; values that may be secrets are left out. */
+/** Formats the call, without values that may be secrets. */
 export const callText = ({ call: { target, fun, args, kwargs } }: Plan): string => {
   const words = [
     ...args.map(value => showValue(value)),
@@ -56,7 +56,7 @@ export const callText = ({ call: { target, fun, args, kwargs } }: Plan): string 
 export const shownTime = (time: string): string =>
   new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
 
-/** Names hosts; of very many the first. */
+/** Lists hosts; of very many, only the first. */
 export const namesOf = (hosts: readonly string[]): string => {
   const sorted = [...hosts].sort().map(oneLine);
   const rest = sorted.length - mostNamed;
@@ -75,7 +75,7 @@ export const groupTitle = (hosts: readonly string[]): string =>
   hosts.length === 1 ? `${namesOf(hosts)}:` : `${hosts.length} hosts alike: ${namesOf(hosts)}`;
 
 /**
- * One change: title, ID and SLS, comment, diff.
+ * Formats one change: title, ID and SLS, comment, diff.
  *
  * @param note a line below the title
  */

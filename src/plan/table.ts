@@ -1,11 +1,11 @@
 import { stringify } from '../protocol/exact-json.ts';
 
-/** A table of values, each of them once. */
+/** A table of values without duplicates. */
 export class Table<T> {
   readonly values: T[] = [];
   readonly #places = new Map<string, number>();
 
-  /** Returns the place of a value in `values`; equal values have the same one. */
+  /** Returns the index of a value in `values`; equal values have the same one. */
   place(value: T): number {
     const key = stringify(value).text;
     const known = this.#places.get(key);

@@ -38,7 +38,7 @@ export const sayAlive = async (
   await redis.set(keyOf(worker.instance), JSON.stringify({ body, signature }), 'EX', kept);
 };
 
-/** Takes the sign of life back. */
+/** Removes the sign of life. */
 export const sayGone = async (redis: Redis, instance: string): Promise<void> => {
   await redis.del(keyOf(instance));
 };
@@ -47,8 +47,8 @@ export const sayGone = async (redis: Redis, instance: string): Promise<void> => 
 const most = 10_000;
 
 /**
- * Lists the workers that live. Signs of life that none of these keys signed, or that are old, are
- * left out: anybody who can write to Redis can put them there.
+ * Lists the live workers. Signs of life that are old, or not signed by one of these keys, are
+ * ignored: anyone who can write to Redis can forge them.
  *
  * @param keys the keys of the workers, by segment
  */

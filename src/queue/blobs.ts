@@ -9,7 +9,7 @@ const kept = 24 * 3600;
 /** Names in one request. */
 const atOnce = 200;
 
-/** A content, under a name that says nothing about it. */
+/** A content, under a name that reveals nothing about it. */
 export type Blob = { readonly name: string; readonly read: () => Promise<Uint8Array> };
 
 const keyOf = (name: string): string => `${prefix}:file:${name}`;
@@ -18,7 +18,7 @@ const aboutOf = (name: string): string => `tsalt-ssh file ${name}`;
 /** The name of a content by its SHA-256. */
 export const blobName = (key: Uint8Array, sha256: string): string => keyedName(key, sha256);
 
-/** Puts contents into Redis that are not there yet, and keeps the others longer. */
+/** Stores missing contents in Redis, and extends the lifetime of the others. */
 export const putBlobs = async (
   redis: Redis,
   key: Uint8Array,

@@ -9,7 +9,7 @@ export const newKey = (): Buffer => randomBytes(32);
 /**
  * Encrypts and authenticates bytes (AES-256-GCM, NIST SP 800-38D).
  *
- * @param about names the bytes: they can be opened under the same name only
+ * @param about names the bytes: they can be decrypted only with the same name
  * @returns nonce, tag and text
  */
 export const sealBytes = (bytes: Uint8Array, key: Uint8Array, about: string): Buffer => {
@@ -20,7 +20,7 @@ export const sealBytes = (bytes: Uint8Array, key: Uint8Array, about: string): Bu
   return Buffer.concat([nonce, cipher.getAuthTag(), text]);
 };
 
-/** @throws Error where the bytes were changed, or are about something else */
+/** @throws Error if the bytes were changed, or encrypted with another name */
 export const openBytes = (sealed: Uint8Array, key: Uint8Array, about: string): Buffer => {
   const bytes = Buffer.from(sealed);
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes), {
@@ -31,6 +31,6 @@ export const openBytes = (sealed: Uint8Array, key: Uint8Array, about: string): B
   return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]);
 };
 
-/** A name for a content that only holders of the key can make. */
+/** Returns a name for a content that only holders of the key can compute. */
 export const keyedName = (key: Uint8Array, content: string): string =>
   createHmac('sha256', key).update(content).digest('hex');

@@ -7,7 +7,7 @@ import { messageOf, TsaltError } from '../protocol/error.ts';
 export type JobQueue = Queue;
 export type RedisClient = Redis;
 
-/** The keys in Redis that are ours begin so. */
+/** Prefix of our keys in Redis. */
 export const prefix = 'tsalt';
 
 /** How to connect to Redis. */
@@ -22,10 +22,10 @@ export type RedisAddress = {
 };
 
 /**
- * Reads the address of a queue: `redis://HOST:PORT/DB`, `rediss://…` with TLS, or where that stands:
- * `env:NAME` or `file:PATH`.
+ * Reads the address of a queue: `redis://HOST:PORT/DB`, `rediss://…` with TLS, or a reference to
+ * it: `env:NAME` or `file:PATH`.
  *
- * @param isTyped it stands on the command line, where others can read a password
+ * @param isTyped it is on the command line, where others can read a password
  * @throws TsaltError `queue-url`
  */
 export const redisAddress = (
@@ -67,7 +67,7 @@ const urlText = (text: string, env: Readonly<Record<string, string | undefined>>
   }
 };
 
-/** An address may have a password in it: it is not shown. */
+/** An address may contain a password: it is not shown. */
 const urlOf = (text: string): URL => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && ['redis:', 'rediss:'].includes(url.protocol)) return url;
@@ -97,7 +97,7 @@ export class QueueServer {
   /** The reason of the last failed connection. */
   #reason = '';
 
-  /** @param warn is called once when the connection is lost; it is made again without end */
+  /** @param warn is called once when the connection is lost; reconnecting is tried forever */
   constructor(connection: RedisAddress, warn: (message: string) => void) {
     this.#connection = connection;
     this.#warn = warn;
@@ -106,7 +106,7 @@ export class QueueServer {
   /**
    * Opens a connection for plain requests.
    *
-   * @throws TsaltError `queue` where nobody answers
+   * @throws TsaltError `queue` if Redis does not respond
    */
   async redis(): Promise<Redis> {
     const { Redis } = await import('ioredis');
@@ -117,7 +117,7 @@ export class QueueServer {
     return redis;
   }
 
-  /** @throws TsaltError `queue` where nobody answers */
+  /** @throws TsaltError `queue` if Redis does not respond */
   async queue(name: string): Promise<Queue> {
     const { Queue } = await import('bullmq');
     const queue = new Queue(name, { connection: { ...this.#connection }, prefix });
@@ -166,14 +166,14 @@ export class QueueServer {
       connection: { ...this.#connection },
       prefix,
       concurrency,
-      // A host is never worked on twice: who died with it may have changed it.
+      // A host is never run twice: the worker that died may have changed it.
       maxStalledCount: mayStall ? 1000 : 0,
       removeOnComplete: { count: 0 },
       removeOnFail: { count: 0 },
     });
     worker.on('error', this.#complain);
     this.#closers.push(() => worker.close(true));
-    // Closed before it is ready, it would throw where nobody listens.
+    // If it is closed before it is ready, it would throw an unhandled error.
     await this.#reached(worker.waitUntilReady());
     return worker;
   }

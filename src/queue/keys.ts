@@ -12,7 +12,7 @@ import { privateDir, writePrivate } from '../bundle/private-dir.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import { checkTrusted } from '../trust/check.ts';
 
-/** The keys of a control node or of a worker: it signs with one, and is written to with the other. */
+/** The keys of a control node or worker: one for signing, one for decryption. */
 export type QueueKeys = {
   /** The secret key of age, `AGE-SECRET-KEY-1…`. */
   readonly identity: string;
@@ -33,7 +33,7 @@ export type PublicKey = {
 const fileName = 'queue-keys.json';
 
 /**
- * Reads the keys of a folder, and makes them where there are none.
+ * Reads the keys of a folder, or makes them if there are none.
  *
  * @throws TsaltError `queue-keys`, `cache-dir`, `untrusted`
  */

@@ -23,7 +23,7 @@ type Envelope = {
   readonly sealed: string;
 };
 
-/** Sends messages in order: those that come about together are one job. */
+/** Sends messages in order; messages of the same moment share one job. */
 export class MessageSender {
   readonly #queue: Queue;
   readonly #key: Uint8Array;
@@ -44,7 +44,7 @@ export class MessageSender {
     this.#timer ??= setTimeout(() => this.#flush(), together);
   }
 
-  /** Resolves when all is in the queue. */
+  /** Resolves when all messages are in the queue. */
   async sent(): Promise<void> {
     this.#flush();
     await this.#work;
@@ -66,7 +66,7 @@ export class MessageSender {
   }
 }
 
-/** Opens messages in order. */
+/** Decrypts messages in order. */
 export class MessageReceiver {
   readonly #key: Uint8Array;
   readonly #route: MessageRoute;
@@ -84,10 +84,10 @@ export class MessageReceiver {
   }
 
   /**
-   * Opens a job. One that was received before is empty: a queue may deliver twice, and somebody may
-   * put an old one into it.
+   * Decrypts a job. A job that was already received is empty: a queue may deliver twice, and an
+   * attacker may replay an old one.
    *
-   * @throws Error where it is not from the other side, or where one before it is lost
+   * @throws Error if it is not from the other side, or if an earlier one is missing
    */
   open({ sequence, sealed }: Envelope): readonly string[] {
     const bytes = openBytes(
@@ -103,14 +103,14 @@ export class MessageReceiver {
   }
 }
 
-/** The queue has lost messages: Redis was started again without them. */
+/** The queue has lost messages: Redis was restarted without them. */
 export class LostMessages extends Error {
   constructor() {
     super('the queue has lost messages');
   }
 }
 
-/** Reads a job of a queue of messages; undefined for other data. */
+/** Reads a job of a message queue; undefined for other data. */
 export const envelopeOf = (data: unknown): Envelope | undefined => {
   const { jid, instance, sequence, sealed } = (data ?? {}) as Partial<Envelope>;
   const isRight =

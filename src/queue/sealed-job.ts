@@ -2,8 +2,9 @@ import { isPlainDict } from '../protocol/plain.ts';
 import { isSigned, type PublicKey, type QueueKeys, signed } from './keys.ts';
 
 /**
- * The job of one host in the queue. It says where to ask for the host, and brings the key for that:
- * a worker that opens it knows nothing of the host until the control node has granted the job.
+ * The job of one host in the queue. It contains the key for asking the control node about the host:
+ * a worker that decrypts it knows nothing about the host until the control node has granted the
+ * job.
  */
 export type QueueJob = {
   /** The version of tsalt-ssh. */
@@ -36,8 +37,8 @@ export const sealJob = async (
 /**
  * Opens a job.
  *
- * @param controls the control nodes that this worker works for
- * @throws Error where it is not for this worker, not of one of these control nodes, or too old
+ * @param controls the control nodes whose jobs the worker accepts
+ * @throws Error if it is for another worker, from another control node, or too old
  */
 export const openJob = async (
   sealed: string,
@@ -58,7 +59,7 @@ export const openJob = async (
   return job;
 };
 
-/** The purpose is signed too: a signature of another message does not fit. */
+/** The purpose is signed too, so that a signature of another message does not fit. */
 const signedBytes = (body: string): Uint8Array => Buffer.from(`tsalt-ssh job\n${body}`, 'utf8');
 
 const isJob = (job: unknown): job is QueueJob =>

@@ -5,7 +5,7 @@ export const isId = (id: string): boolean =>
 /** Characters of an id. */
 export const longestId = 255;
 
-/** Returns the first character that no id may have; undefined where only the order is wrong. */
+/** Returns the first character that an id cannot contain; undefined if only the order is wrong. */
 export const unfitCharacter = (id: string): string | undefined =>
   /[^\p{L}\p{N}\p{M}._@:+-]/u.exec(id)?.[0];
 
@@ -29,7 +29,7 @@ const form =
 /**
  * Reads `host`, `user@host`, `host:port`, `user@[v6]:port` or `ssh://…`.
  *
- * @returns undefined when the text is none of these or holds what ssh must not see
+ * @returns undefined for anything else, or if it contains characters that ssh could interpret
  */
 export const readAddress = (text: string): LoginAddress | undefined => {
   const groups = form.exec(text)?.groups;

@@ -14,11 +14,11 @@ import { readSecrets } from './secret-source.ts';
 import { readSshOption } from './ssh-options.ts';
 
 /**
- * Turns what backends say of one id into a `Host`: names and values checked, defaults filled
- * in, passwords out of sight.
+ * Merges the entries of one id to a `Host`: checks names and values, adds defaults, wraps
+ * passwords.
  *
  * @param entries all entries of the id; a later one's keys win over an earlier one's
- * @throws TsaltError `roster-…` with file, line and the nearest known name
+ * @throws TsaltError `roster-…` with file, line and the closest known name
  */
 export const checkHost = (entries: readonly Entry[], defaults: readonly Layer[]): CheckedHost => {
   const entry = entries.at(-1) as Entry;
@@ -106,8 +106,7 @@ export const checkHost = (entries: readonly Entry[], defaults: readonly Layer[])
 };
 
 /**
- * Checks an entry as `checkHost` does, and keeps what is wrong with it, so that one wrong entry
- * does not stop the other hosts.
+ * As `checkHost`, but returns the error of a wrong entry, so that it does not stop the other hosts.
  */
 export const checkEntry = (entries: readonly Entry[], defaults: readonly Layer[]): CheckedHost => {
   try {
@@ -131,7 +130,7 @@ const unsaidOf = (user: unknown, port: unknown): Host['unsaid'] => {
 type ValueOf<K extends keyof typeof rosterKinds> =
   (typeof rosterKinds)[K] extends ValueKind<infer T> ? T : never;
 
-/** Where the layer that counts has this key. */
+/** Returns the position of this key in the layer that takes effect. */
 const placeIn = (layers: readonly Layer[], key: string): SourceLocation | undefined => {
   const layer = layers.find(({ dict }) => dict.has(key));
   return layer && keyLocation(layer.file, layer.dict, key);
@@ -205,7 +204,10 @@ const checkAddress = (
   );
 };
 
-/** Paths of files here: `~` is the home folder, the rest starts at the file that names them. */
+/**
+ * Resolves paths on this machine: `~` is the home folder, others are relative to the file that
+ * names them.
+ */
 export const localFile = (path: string, file: string): string => {
   if (path === 'agent-forwarding') return path;
   if (path.startsWith('~/')) return join(homedir(), path.slice(2));
@@ -227,7 +229,7 @@ const readUser = (): string => {
   }
 };
 
-// What decides about files and pillar stays on this side.
+// Options that decide about files and pillar must not be sent to hosts.
 const controlOnly = ['file_roots', 'pillar_roots', 'ext_pillar', 'fileserver_backend', 'id'];
 
 const checkMinionOpts = (opts: PlainDict, layers: readonly Layer[]): void => {

@@ -7,7 +7,7 @@ export const parseRosterJson = (text: string, source: string): Data => {
   try {
     return toData(JSON.parse(text) as Plain);
   } catch (cause) {
-    // V8 shows a part of the text, which may be a password.
+    // V8's message quotes a part of the text, which may be a password.
     const reason = messageOf(cause).replace(/, (?:\.{3})?"[\s\S]*$/, '');
     throw new TsaltError('roster-json', `The roster ${source} is no JSON: ${reason}.`);
   }

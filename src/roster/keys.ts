@@ -54,7 +54,7 @@ const umask: ValueKind<string> = {
   },
 };
 
-/** A program and its arguments: a list, or a text whose words have spaces between. */
+/** A program and its arguments: a list, or a string of words separated by spaces. */
 const command: ValueKind<readonly string[]> = {
   expected: 'a program and its arguments',
   schema: textsKind.schema,
@@ -71,7 +71,7 @@ const hostKey = matching(
     /^[a-z0-9@.-]+ [A-Za-z0-9+/]+={0,2}( .*)?$/.test(value),
 );
 
-/** Roster keys but the secrets, and what each must be. */
+/** Roster keys except the secrets, with their types. */
 export const rosterKinds = {
   host: textKind,
   user: matching('a login name', isUser),

@@ -9,23 +9,23 @@ import { isSecretKey } from './keys.ts';
 import type { BackendHosts, CheckedHost, Entry, Layer } from './roster.ts';
 
 export type RosterRequest = {
-  /** Sources in order; an empty backend is found out by looking at the source. */
+  /** Sources in order; an empty backend is detected from the source. */
   readonly sources: readonly { readonly backend: string; readonly source: string }[];
   /** Hosts that a program passes to the library, instead of those of a file. */
   readonly entries?: readonly Entry[];
   readonly defaults: Dict;
   /** The file with the defaults, for messages. */
   readonly defaultsFile: string;
-  /** Further defaults, which go before those: what the command line has, by its arguments. */
+  /** Further defaults, which take precedence: those of the command line, by its arguments. */
   readonly given?: readonly Layer[];
-  /** Template text to data, through the render pipe. */
+  /** Renders template text to data. */
   readonly render: RenderRoster;
   /** Replaces `sdb://` addresses by their values. */
   readonly resolve: (data: Data) => Promise<Data>;
   /** For ids without a dot from the backend `dir`. */
   readonly domain?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Returns the hosts even where all of their entries are wrong. */
+  /** Returns the hosts even if all entries are wrong. */
   readonly keepFaults?: boolean;
   /** For the backend `scan`: ports to try in this order, and seconds that a host has to answer. */
   readonly scan?: { readonly ports?: readonly number[]; readonly seconds?: number };
@@ -56,7 +56,7 @@ const backends: Readonly<Record<string, () => Promise<Backend>>> = {
 /**
  * Reads all rosters and merges them by id, in order of first appearance.
  *
- * @throws TsaltError `roster-…` with the place when a roster cannot be read or no entry is right
+ * @throws TsaltError `roster-…` with the position if a roster cannot be read or no entry is valid
  */
 export const mergeRosters = async (request: RosterRequest): Promise<Roster> => {
   const defaults = {
@@ -65,7 +65,7 @@ export const mergeRosters = async (request: RosterRequest): Promise<Roster> => {
   };
   checkDefaults(defaults);
   const layers = [...(request.given ?? []), defaults];
-  // What the command line or the configuration says wrong is wrong for all hosts.
+  // A wrong default of the command line or the configuration is wrong for all hosts.
   checkHost([{ id: 'any', value: new Map(), file: defaults.file }], layers);
   const entries = new Map<string, Entry[]>();
   const groups = new Map<string, Set<string>>();
@@ -86,7 +86,7 @@ export const mergeRosters = async (request: RosterRequest): Promise<Roster> => {
       groups.set(name, new Set([...(groups.get(name) ?? []), ...ids]));
   }
   const hosts = [...entries.values()].map(list => checkEntry(list, layers));
-  // Nothing is left to run.
+  // No host is left to run.
   const [first] = hosts;
   if (!request.keepFaults && first?.fault !== undefined && hosts.every(({ fault }) => fault))
     throw first.fault;
@@ -96,7 +96,10 @@ export const mergeRosters = async (request: RosterRequest): Promise<Roster> => {
   };
 };
 
-/** An address that came from outside stays text: it must not choose what a host is told. */
+/**
+ * Does not resolve `sdb://` addresses of external origin: they must not choose which secret a host
+ * receives.
+ */
 const resolveAll = (
   entries: readonly Entry[],
   resolve: RosterRequest['resolve'],
@@ -110,7 +113,7 @@ const resolveAll = (
     }),
   );
 
-/** Passwords are left for `SecretStore`: they are fetched only for hosts that run. */
+/** Leaves passwords for `SecretStore`: they are fetched only for hosts that run. */
 const resolveDict = async (dict: Dict, resolve: RosterRequest['resolve']): Promise<Dict> => {
   for (const [key, value] of dict) {
     if (isSecretKey(key)) continue;
@@ -133,7 +136,7 @@ const pick = async (name: string, source: string): Promise<Backend> => {
   });
 };
 
-/** The backend of a source that is only a path. */
+/** Detects the backend of a source that is only a path. */
 export const looksOf = (source: string): string => {
   const stat = statSync(source, { throwIfNoEntry: false });
   if (stat?.isDirectory()) return 'dir';

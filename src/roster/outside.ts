@@ -4,18 +4,19 @@ import { TsaltError } from '../protocol/error.ts';
 import { secretRosterKeys } from './keys.ts';
 import type { Layer } from './roster.ts';
 
-/** Keys that run a program of this machine, or send one of its files away. */
+/** Keys that run a program of this machine, or send one of its files to a host. */
 const local = ['ssh_pre_hook', 'ssh_pre_flight'];
 
 const transports = ['ssh2', 'openssh'];
 
-/** Options by which a host gets the user's own credentials, or which name a socket of this machine. */
+/** Options that pass the user's credentials to a host, or name a socket of this machine. */
 const credentials = /^(?:-o\s*)?(?:gssapidelegatecredentials|identityagent)\b/i;
 
 /**
- * What other programs wrote (a state of Terraform, an inventory of Ansible) holds values that
- * came from elsewhere: they may name no program, no file and no store of this machine. That a host is this machine,
- * or a container on it, people say in an inventory (`ansible_connection`), but no state does.
+ * Refuses values that other programs wrote (a Terraform state, an Ansible inventory) from external
+ * data: they must not name a program, file or store of this machine. An inventory, which people
+ * write, may declare that a host is this machine or a container on it (`ansible_connection`); a
+ * state may not.
  * @throws TsaltError `roster-outside`
  */
 export const checkOutside = (id: string, { dict, file, outside }: Layer): void => {
@@ -39,7 +40,10 @@ export const checkOutside = (id: string, { dict, file, outside }: Layer): void =
   );
 };
 
-/** Keys by which states would run on this machine, or a host would reach its network or credentials. */
+/**
+ * Returns keys by which states would run on this machine, or a host would reach its network or
+ * credentials.
+ */
 const here = (dict: Dict): string[] => {
   const options = [dict.get('ssh_options') ?? null].flat();
   return [

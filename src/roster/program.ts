@@ -3,7 +3,9 @@ import { dirname } from 'node:path';
 import { TsaltError } from '../protocol/error.ts';
 
 const timeLimit = 120_000;
-/** Milliseconds in which nothing more came of what a program that is gone has left behind. */
+/**
+ * Milliseconds to wait for further output after a program has ended but its output is still open.
+ */
 const patience = 1000;
 const sizeLimit = 64 * 1024 * 1024;
 
@@ -15,7 +17,7 @@ export type RosterProgram = {
   readonly stdin?: string;
   /** Variables beside those of this process. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Where the answer comes out: 1, or a descriptor of its own so that prints do not harm. */
+  /** The descriptor of the result: 1, or a separate one so that prints do no harm. */
   readonly answer?: 1 | 3;
 };
 
@@ -59,8 +61,8 @@ export const runRosterProgram = (program: RosterProgram): Promise<string> =>
   });
 
 /**
- * A program that has ended has said all: what it started in the background may hold its output
- * open as long as it likes.
+ * Closes the output soon after the program has ended: a background process may keep it open for any
+ * time.
  */
 const endWithProgram = (child: ChildProcess): void => {
   child.once('exit', () => {

@@ -8,8 +8,8 @@ const range = /\[(\d{1,9}):(\d{1,9})\]/;
 const most = 10_000;
 
 /**
- * Expands `web[01:20]` into `web01` to `web20`. The same range in the entry's address, such as
- * `host: web[01:20].example.com`, goes along; without an address the id is the address.
+ * Expands `web[01:20]` to `web01` to `web20`. The same range in the entry's address, such as `host:
+ * web[01:20].example.com`, is expanded in parallel; without an address the id is the address.
  *
  * @param at the place of the id, for messages
  * @throws TsaltError `roster-range` for a range that goes down or has over 10,000 hosts

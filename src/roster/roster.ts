@@ -2,19 +2,19 @@ import type { Data, Dict } from '../data/values/value.ts';
 import type { SourceLocation, TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
 
-/** One host as a backend found it: roster keys, unchecked, and where they come from. */
+/** One host as a backend found it: unchecked roster keys, and their origin. */
 export type Entry = {
   readonly id: string;
-  /** Roster keys; text alone is the host. */
+  /** Roster keys; a plain string is the host. */
   readonly value: Data;
   /** The file (or command) that it was read from; paths in it start at its folder. */
   readonly file: string;
   readonly at?: SourceLocation;
-  /** Other programs wrote it, of values that came from elsewhere: see `outside.ts`. */
+  /** Another program wrote it from external values: see `outside.ts`. */
   readonly outside?: Outside;
 };
 
-/** A state is made by programs alone; an inventory is written by people too. */
+/** A state is made only by programs; an inventory is also written by people. */
 export type Outside = 'state' | 'inventory';
 
 /** Roster keys and their file: an entry's own, or the defaults. */
@@ -27,7 +27,7 @@ export type BackendHosts = {
   readonly groups?: ReadonlyMap<string, readonly string[]>;
 };
 
-/** Where a secret comes from when the roster does not hold it: read only for hosts that run. */
+/** Where to read a secret that the roster does not contain: only for hosts that run. */
 export type SecretSource = {
   readonly node: Dict;
   readonly file: string;
@@ -41,6 +41,6 @@ export type CheckedHost = {
   /** The source that named it first. */
   readonly file: string;
   readonly secrets: Partial<Record<SecretKey, SecretSource>>;
-  /** Why the host cannot be run: its entry is wrong. The other hosts are. */
+  /** Why the host cannot be run: its entry is wrong. Other hosts are not affected. */
   readonly fault?: TsaltError;
 };

@@ -5,7 +5,7 @@ import { Secret } from '../protocol/host.ts';
 import { secretRosterKeys } from './keys.ts';
 import type { Layer, SecretKey, SecretSource } from './roster.ts';
 
-/** Secrets as the first layer that has them says: the values themselves, or where they come from. */
+/** Reads secrets from the first layer that has them: the values, or where to find them. */
 export const readSecrets = (
   layers: readonly Layer[],
 ): {
@@ -32,7 +32,7 @@ const secretText = (key: string, value: Data, at: SourceLocation): string => {
   throw badSecret(key, at);
 };
 
-/** How the secret is to be fetched; undefined where it is the value itself. */
+/** Returns how to fetch the secret; undefined if it is the value itself. */
 const sourceOf = (key: string, value: Data, at: SourceLocation): Dict | undefined => {
   if (typeof value === 'string' && value.startsWith('sdb://')) return new Map([['sdb', value]]);
   return isDict(value) ? checkSource(key, value, at) : undefined;

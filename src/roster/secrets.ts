@@ -11,7 +11,10 @@ import { localFile } from './check.ts';
 import type { SecretKey, SecretSource } from './roster.ts';
 
 export type SecretReader = {
-  /** The value at an `sdb://` address; what is none of a known profile comes back as it is. */
+  /**
+   * Returns the value at an `sdb://` address; a string without a known profile is returned
+   * unchanged.
+   */
   readonly sdb: (uri: string) => Promise<Data>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly ask: (question: {
@@ -28,8 +31,8 @@ const questions = {
 } as const;
 
 /**
- * Fetches the secrets that roster entries only name. One that several hosts share (because it
- * stands in the defaults) is fetched once.
+ * Fetches the secrets that roster entries refer to. One that several hosts share (from the
+ * defaults) is fetched once.
  */
 export class SecretStore {
   readonly #reader: SecretReader;
@@ -41,7 +44,10 @@ export class SecretStore {
     this.#reader = reader;
   }
 
-  /** Returns the host with its secrets. Throws `roster-secret-…` naming the place, never the value. */
+  /**
+   * Returns the host with its secrets. Throws `roster-secret-…` with the position, never with the
+   * value.
+   */
   async fill(
     host: Host,
     secrets: Partial<Record<SecretKey, SecretSource>> | undefined,

@@ -3,7 +3,7 @@ import { shellWords } from '../data/python/shell-words.ts';
 /**
  * Splits a command line into words as Python's `shlex.split` does.
  *
- * @returns undefined when a quote is not closed, or nothing follows a backslash
+ * @returns undefined for an unclosed quote, or a backslash at the end
  */
 export const splitRosterWords = (line: string): string[] | undefined => {
   try {

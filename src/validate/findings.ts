@@ -3,7 +3,7 @@ import { explained } from '../compiler/problem.ts';
 import { excerptAt } from '../data/values/position.ts';
 import { type SourceLocation, TsaltError } from '../protocol/error.ts';
 
-/** How grave a finding is: only errors make a check fail. */
+/** The severity of a finding: only errors make a check fail. */
 export type Severity = 'error' | 'warning' | 'note';
 
 /** One mistake, or something that could not be checked. */
@@ -35,7 +35,7 @@ export class Findings {
     this.#known.set(key, known);
   }
 
-  /** All findings by file and line; those without a place come first. */
+  /** Returns all findings by file and line; those without a position come first. */
   all(): HostFinding[] {
     return [...this.#known.values()]
       .map(({ finding, hosts }) => ({ ...finding, hosts: [...hosts] }))

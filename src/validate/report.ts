@@ -66,7 +66,7 @@ const textReport = ({ findings, hosts, notes }: CheckReport): string => {
   return [...blocks, `${lines.join('\n')}\n`].join('\n');
 };
 
-/** The hosts that have a finding, where not all of them do. */
+/** Formats the hosts that have a finding, unless all of them do. */
 const hostLine = ({ hosts }: HostFinding, all: number): string[] => {
   if (hosts.length === 0 || (hosts.length === all && all > 1)) return [];
   const shown = hosts.slice(0, 8).join(', ');
@@ -153,7 +153,10 @@ const data = (text: string): string =>
 
 const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 
-/** One test case for each file and one for what has no place; errors are its failures. */
+/**
+ * Makes one test case for each file, and one for findings without a position; errors are its
+ * failures.
+ */
 const junitReport = ({ command, findings }: CheckReport): string => {
   const byFile = new Map<string, HostFinding[]>();
   for (const finding of findings) {
@@ -189,7 +192,7 @@ const escapes: Readonly<Record<string, string>> = {
   '\n': '&#10;',
 };
 
-/** XML has no control characters but three. */
+/** XML allows only three control characters. */
 const xml = (text: string): string =>
   text
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '')

@@ -11,10 +11,10 @@ export type WatchedPlaces = {
 const quiet = 30;
 
 /**
- * Yields the absolute paths of changed files, at first none. Changes during the work on the former
- * ones are yielded together afterwards.
+ * Yields the absolute paths of changed files; the first time, none. Changes that happen while the
+ * caller works are yielded together afterwards.
  *
- * @param places asked for anew after each change
+ * @param places read again after each change
  */
 export const watchProject = async function* (
   places: () => WatchedPlaces,

@@ -2,8 +2,8 @@ import { type Data, isDict } from '../data/values/value.ts';
 import { loadYaml } from './load.ts';
 
 /**
- * A command-line argument as Salt types it (`salt.utils.args.yamlify_arg`): YAML, but text
- * stays text where YAML would lose some of it. Never throws: what is no YAML is text.
+ * Parses a command-line argument as Salt does (`salt.utils.args.yamlify_arg`): as YAML, unless YAML
+ * would lose a part of the text. Never throws: invalid YAML is returned as a string.
  */
 export const loadYamlArgument = (text: string): Data => {
   const trimmed = text.trim();

@@ -14,15 +14,15 @@ import { EventReader, type NodeEvent } from './reader.ts';
 import { scalarTaint, taintFault } from './scalar-taint.ts';
 import { checkTaint } from './taint-check.ts';
 
-/** How many nodes aliases may add to what is written; beyond it lies an alias bomb. */
+/** Limit of nodes that aliases may add to the written ones; an alias bomb exceeds it. */
 const maxAliased = 1_000_000;
 
 const unprintable = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
 /**
- * The one document of a text as a graph of nodes; `undefined` where there is none.
- * Throws `yaml-…` for what is no YAML, several documents, unknown or recursive aliases, and
- * aliases that multiply beyond reason.
+ * Composes the only document of a text to a graph of nodes; `undefined` if there is none. Throws
+ * `yaml-…` for invalid YAML, several documents, unknown or recursive aliases, and aliases that
+ * multiply excessively.
  */
 export const compose = (source: YamlSource): YamlNode | undefined => {
   refuseUnprintable(source);
@@ -44,7 +44,7 @@ export const compose = (source: YamlSource): YamlNode | undefined => {
   );
 };
 
-/** The text as it was read to compare it with a harmless one, where that was needed. */
+/** Returns the events that the taint check parsed, if it had to parse. */
 const checked = (source: YamlSource): Parsed | undefined => {
   const { taint } = source;
   if (!taint) return undefined;
@@ -83,7 +83,7 @@ class Composer {
     this.#parser = parser;
   }
 
-  /** The document that has begun. */
+  /** Composes the document that has begun. */
   document(): YamlNode | undefined {
     for (;;) {
       const event = this.#parser.next();
@@ -118,7 +118,7 @@ class Composer {
     } else open.key = node;
   }
 
-  /** A node with its name, from which on aliases may mean it. */
+  /** Registers a node under its anchor, for aliases that follow. */
   #begin({ anchor, at }: NodeEvent, node: YamlNode): void {
     this.#add(node);
     if (anchor === undefined) return;

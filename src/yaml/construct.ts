@@ -21,8 +21,9 @@ import { toFloat, toInt, yamlBool } from './scalar.ts';
 const untagged = { scalar: coreTags.str, sequence: coreTags.seq, mapping: coreTags.map };
 
 /**
- * Data from nodes by the constructors of Salt's loader. Aliased nodes become one shared value.
- * Collections are filled level by level, as PyYAML does: of several faults the same one is told.
+ * Constructs data from nodes as Salt's loader does. Aliased nodes become one shared value.
+ * Collections are filled level by level, as in PyYAML, so that of several errors the same one is
+ * reported.
  */
 export class Constructor {
   readonly #source: YamlSource;
@@ -81,7 +82,10 @@ export class Constructor {
     }
   }
 
-  /** A collection with a scalar's tag: `!!str {=: x}` is what stands below `=`, others are none. */
+  /**
+   * Constructs a collection with a scalar's tag: `!!str {=: x}` is the value of `=`; others are
+   * errors.
+   */
   #valueOf(node: YamlNode): Data {
     const [, value] =
       (node.kind === 'mapping' && node.pairs.find(([key]) => key.tag === coreTags.value)) || [];
@@ -200,7 +204,7 @@ export class Constructor {
     }
   }
 
-  /** Data has no bytes: base64 of text becomes the text. */
+  /** Decodes base64 to a string, since Data has no bytes. */
   #binary({ value, at }: ScalarNode): string {
     const problem = base64Problem(value);
     if (problem !== undefined) throw this.#fault(problem, at);
@@ -256,7 +260,7 @@ export class Constructor {
 const taintOf = (node: YamlNode): Ranges | undefined =>
   node.kind === 'scalar' ? node.taint : undefined;
 
-/** Notes which items of a list a host chose. */
+/** Records which items of a list a host chose. */
 const markItems = (list: Data[], items: readonly YamlNode[]): void => {
   const values = new Map<unknown, Ranges>();
   for (const [index, item] of items.entries()) {
@@ -266,7 +270,7 @@ const markItems = (list: Data[], items: readonly YamlNode[]): void => {
   if (values.size > 0) setTaintMarks(list, { keys: new Map(), values });
 };
 
-/** Notes which keys and values of a dictionary a host chose. */
+/** Records which keys and values of a dictionary a host chose. */
 const markPairs = (dict: Dict, given: readonly DataKey[], pairs: readonly YamlPair[]): void => {
   const keys = new Map<unknown, Ranges>();
   const values = new Map<unknown, Ranges>();
@@ -279,7 +283,7 @@ const markPairs = (dict: Dict, given: readonly DataKey[], pairs: readonly YamlPa
   if (keys.size + values.size > 0) setTaintMarks(dict, { keys, values });
 };
 
-/** Why Python does not take a text for base64; it passes over what is no digit of it. */
+/** Returns why Python refuses a text as base64; like Python, ignores other characters. */
 const base64Problem = (text: string): string | undefined => {
   const foreign = /[^\0-\x7f]+/u.exec(text);
   if (foreign) {
@@ -308,7 +312,7 @@ const collectionTags = new Set(
 /** A scalar whose tag claims that it is a collection: it is refused where that is filled. */
 const isClaimed = ({ tag }: ScalarNode): boolean => tag !== coreTags.str && collectionTags.has(tag);
 
-/** A node and what it holds as Python shows them. */
+/** Shows a node and its contents as Python does. */
 const showNode = (node: YamlNode): string => {
   const name = { scalar: 'ScalarNode', sequence: 'SequenceNode', mapping: 'MappingNode' }[
     node.kind

@@ -6,15 +6,15 @@ export type Construct = { readonly start: number; readonly end: number };
 export type Constructs = {
   /** Quoted strings and flow collections, by their start. */
   readonly continued: ReadonlyMap<number, Construct>;
-  /** Where names of anchors and aliases end. */
+  /** The ends of anchor and alias names. */
   readonly names: ReadonlySet<number>;
   /** Scalars in order, without quotes. */
   readonly scalars: readonly Construct[];
 };
 
 /**
- * Finds where quoted strings and flow collections begin and end in the source. js-yaml gives
- * no ends of collections.
+ * Finds where quoted strings and flow collections begin and end in the source. js-yaml does not
+ * report the ends of collections.
  */
 export const constructsOf = ({ text, events, sourceOffset }: Parsed): Constructs => {
   const continued = new Map<number, Construct>();
@@ -64,7 +64,7 @@ export const isBracket = (text: string, event: Event, next: Event | undefined): 
   return text[event.start] === '{' && !isKey;
 };
 
-/** The end of the next closing bracket, where nothing but indicators and comments comes before. */
+/** Returns the end of the next closing bracket, if only indicators and comments precede it. */
 const flowEnd = (text: string, from: number): number => {
   let at = from;
   for (; at < text.length && text[at] !== ']' && text[at] !== '}'; at += 1)

@@ -9,12 +9,12 @@ const word = /[^\s,[\]{}]+/y;
 const plainText = /(?:[^\s:]+|:(?=\S)|[ \t]+(?![\s#]))+/y;
 
 /**
- * Guesses which quoted strings and outermost flow collections of a text go on over line ends. A
- * light look at each line: the caller has to check the result.
+ * Guesses which quoted strings and outermost flow collections of a text span several lines. It
+ * scans each line roughly: the caller has to check the result.
  */
 export const continuedNodes = (text: string): readonly Span[] => sweep(text).spans;
 
-/** Guesses which tabs only separate something from brackets, or something between brackets. */
+/** Guesses which tabs only separate brackets from their surroundings or parts between brackets. */
 export const separatingTabs = (text: string): readonly number[] => sweep(text).tabs;
 
 /** Guesses which quote and brackets are open at the end of a text. */
@@ -69,7 +69,7 @@ class Sweep {
     this.#skip(lineEnd);
   }
 
-  /** Whether more of the line is to be read. */
+  /** Whether to continue reading the line. */
   #plain(lineStart: number): boolean {
     const from = this.#at;
     this.#skip(plainText);
@@ -87,7 +87,7 @@ class Sweep {
       this.#parent = start - lineStart;
   }
 
-  /** Goes behind blanks. Tabs that indent a line are left alone. */
+  /** Skips blanks, except tabs that indent a line. */
   #skipBlanks(): number {
     const start = this.#at;
     this.#skip(blanks);
@@ -130,7 +130,7 @@ class Sweep {
     }
   }
 
-  /** Whether blanks, line ends or a comment were here, which now are behind. */
+  /** Skips blanks, line ends and comments. @returns whether there were any */
   #separation(unit: string, isNodeStart: boolean): boolean {
     if (unit === '#' && /\s/.test(this.#text.charAt(this.#at - 1))) {
       this.#skip(toLineEnd);
@@ -147,7 +147,7 @@ class Sweep {
     return true;
   }
 
-  /** Whether a node may begin behind this character between brackets. */
+  /** Whether a node may begin after this character between brackets. */
   #isBeforeNode(unit: string): boolean {
     if (unit === ',' || unit === '[' || unit === '{') return true;
     return (unit === ':' || unit === '?') && /^$|[\s,[\]{}]/.test(this.#text.charAt(this.#at));
@@ -168,7 +168,7 @@ class Sweep {
     }
   }
 
-  /** Goes behind what matches here, or so many units on where nothing does. */
+  /** Skips a match of the pattern; without a match, this many units. */
   #skip(pattern: RegExp, otherwise = 0): void {
     pattern.lastIndex = this.#at;
     this.#at = pattern.test(this.#text) ? pattern.lastIndex : this.#at + otherwise;

@@ -3,7 +3,7 @@ import type { YamlSource } from './fault.ts';
 const beforeDirective = /(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|[\r\n]))+/y;
 const directive = /%(\S*)(?:[ \t]+(\S+))?[^\r\n]*(?:\r\n|[\r\n]|$)/y;
 
-/** Refuses `%` lines that libyaml refuses and js-yaml passes over. */
+/** Refuses `%` lines that libyaml refuses and js-yaml ignores. */
 export const checkDirectives = (source: YamlSource): void => {
   const { text } = source;
   for (let at = 0; ; ) {

@@ -7,30 +7,30 @@ import { type SourceLocation, TsaltError } from '../protocol/error.ts';
 export type YamlLoadOptions = {
   /** The file's name in errors. */
   readonly file?: string | undefined;
-  /** The number of the text's first line, where it is a part of a file. Default 1. */
+  /** The number of the text's first line, if it is a part of a file. Default 1. */
   readonly firstLine?: number | undefined;
   /** Whether mappings are ordered dictionaries (`data/values/ordered.ts`), as in SLS. Default false. */
   readonly ordered?: boolean | undefined;
-  /** Further tags, and what they make of the value they stand before; a scalar is a text to them. */
+  /** Further tags with functions that convert their value; a scalar is passed as a string. */
   readonly tags?: OwnTags | undefined;
-  /** Leads back to the template that the text was rendered from; for hints alone. */
+  /** Maps positions to the template from which the text was rendered; used only for hints. */
   readonly trace?: Trace | undefined;
-  /** Which parts of the text a host chose. They must not change its structure. */
+  /** The host-supplied parts of the text. They must not change its structure. */
   readonly taint?: TaintOptions | undefined;
 };
 
-/** What a host chose in a text, and who wants to know what becomes of it. */
+/** The host-supplied parts of a text, and a callback about their values. */
 export type TaintOptions = {
   readonly ranges: Ranges;
-  /** The host, as messages name it. */
+  /** The host, as named in messages. */
   readonly owner: string;
-  /** Is told each scalar that holds tainted parts, and where they are in its value. */
+  /** Called for each scalar that contains tainted parts, with their positions in its value. */
   readonly onScalar?: ((value: string, ranges: Ranges) => void) | undefined;
 };
 
 export type OwnTags = ReadonlyMap<string, (value: Data) => Data>;
 
-/** A text, and where its offsets are as lines and columns of the file. */
+/** A text that converts offsets to lines and columns of the file. */
 export class YamlSource {
   readonly text: string;
   readonly file: string;
@@ -52,10 +52,10 @@ export class YamlSource {
     this.#trace = trace;
   }
 
-  /** As `position`, for those who ask later. */
+  /** As `position`, as a callback. */
   readonly locate = (offset: number): TextPosition => this.position(offset);
 
-  /** One beyond the end of the text is the line after its last. */
+  /** Returns a position. The offset after the end of the text is the line after its last. */
   position(offset: number): TextPosition {
     this.#starts ??= lineStarts(this.text);
     const starts = this.#starts;
@@ -74,20 +74,23 @@ export class YamlSource {
     return { line: low + this.firstLine, column };
   }
 
-  /** The offset of a position that `position` gave, or near it. */
+  /** Returns the offset of a position from `position`, approximately. */
   offset({ line, column }: TextPosition): number {
     this.#starts ??= lineStarts(this.text);
     const start = this.#starts[line - this.firstLine] ?? this.text.length;
     return Math.min(start + column - 1, this.text.length);
   }
 
-  /** Where an offset is for the user: in the template, if the text was rendered from one. */
+  /**
+   * Returns the location of an offset for the user: in the template, if the text was rendered from
+   * one.
+   */
   written(offset: number): SourceLocation {
     const position = this.position(offset);
     return this.#trace?.(position) ?? { file: this.file, ...position };
   }
 
-  /** `line 3`, with the column if asked for, and with the file where it is another. */
+  /** Returns `line 3`, with the column if requested, and with the file if it differs. */
   lineName(offset: number, withColumn = false): string {
     const { file, line, column, rendered } = this.written(offset);
     return [
@@ -98,7 +101,9 @@ export class YamlSource {
     ].join('');
   }
 
-  /** PyYAML's text of a fault: each sentence with the place it means, one place only once. */
+  /**
+   * Formats an error as PyYAML does: each sentence with its position, equal positions only once.
+   */
   saltText(...parts: readonly (readonly [text: string, where: number])[]): string {
     return parts
       .map(([text, where], index) => {

@@ -1,7 +1,7 @@
 import type { Constructs } from './constructs.ts';
 import { continuedNodes } from './continued-nodes.ts';
 
-/** What is added at an offset of the text. */
+/** An insertion at an offset of the text. */
 export type Edit = {
   readonly at: number;
   readonly added: string;
@@ -9,14 +9,14 @@ export type Edit = {
   readonly inside?: number;
 };
 
-/** Beyond these, a text is not worth the memory: nobody indents so far. */
+/** Beyond this column a text is not worth the memory. */
 const maxColumn = 1000;
 const maxSpaces = 4_000_000;
 
-/** Applies edits, which are in order, and leads offsets of the result back. */
+/** Applies ordered edits, and maps offsets of the result back. */
 export class Edits {
   readonly #edits: readonly Edit[];
-  /** How much is added up to and including each edit. */
+  /** How much is inserted up to and including each edit. */
   readonly #totals: number[] = [];
 
   constructor(edits: readonly Edit[]) {
@@ -55,14 +55,14 @@ export class Edits {
   };
 }
 
-/** A space before the colon of `&name: value` and `*name: value`, as YAML 1.1 reads it. */
+/** Inserts a space before the colon of `&name: value` and `*name: value`, as YAML 1.1 reads it. */
 export const anchorEdits = (text: string): Edit[] =>
   [...text.matchAll(/[&*][\w-]+(?=:(?:[\s,[\]{}]|$))/g)].map(({ 0: { length }, index }) => ({
     at: index + length,
     added: ' ',
   }));
 
-/** Quotes around a `-` that is a text between brackets. js-yaml did not take it for one. */
+/** Quotes a `-` that is a string between brackets, which js-yaml does not accept. */
 export const dashEdits = (text: string, at: number): Edit[] =>
   /^-[,\]}]/.test(text.slice(at, at + 2))
     ? [
@@ -72,8 +72,8 @@ export const dashEdits = (text: string, at: number): Edit[] =>
     : [];
 
 /**
- * Indents each line inside quotes and brackets at least as far as the node that it continues.
- * Spaces there have no meaning to YAML. Returns no edits where there would be too many spaces.
+ * Indents each line inside quotes and brackets at least as far as the node that it continues, which
+ * does not change the data. Returns no edits if too many spaces would be needed.
  */
 export const indentEdits = (text: string): Edit[] => {
   const edits: Edit[] = [];
@@ -94,7 +94,7 @@ export const indentEdits = (text: string): Edit[] => {
   return edits;
 };
 
-/** The edits that stand where they were meant to, so that they change no data. */
+/** Returns the edits whose position is confirmed by the parser, so that they change no data. */
 export const verified = (edits: readonly Edit[], { continued, names }: Constructs): Edit[] =>
   edits.filter(({ at, added, inside }) => {
     if (added === '"') return true;
@@ -123,7 +123,7 @@ const indentOf = (text: string, at: number): number => {
   return end - at;
 };
 
-/** The text with spaces instead of tabs. */
+/** Replaces tabs by spaces. */
 export const withoutTabs = (text: string, tabs: readonly number[]): string => {
   const parts: string[] = [];
   let from = 0;
@@ -134,7 +134,7 @@ export const withoutTabs = (text: string, tabs: readonly number[]): string => {
   return parts.join('') + text.slice(from);
 };
 
-/** The tabs that are a part of no scalar, and so can be spaces as well. */
+/** Returns the tabs that are not part of a scalar, and can therefore be replaced by spaces. */
 export const betweenScalars = (tabs: readonly number[], { scalars }: Constructs): number[] => {
   let index = 0;
   return tabs.filter(at => {

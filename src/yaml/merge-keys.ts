@@ -3,8 +3,8 @@ import type { YamlSource } from './fault.ts';
 import { coreTags, type MappingNode, type YamlNode, type YamlPair } from './node.ts';
 
 /**
- * Writes out `<<` the way Salt's loader does: merged pairs come first, explicit keys win, of
- * several merged mappings the last is written first.
+ * Expands `<<` as Salt's loader does: merged pairs come first, explicit keys win, and of several
+ * merged mappings the last comes first.
  */
 export const flatten = (node: MappingNode, source: YamlSource): void => {
   if (node.flat) return;

@@ -1,8 +1,8 @@
 import type { Ranges } from '../data/taint.ts';
 
 /**
- * The representation graph between events and data: tags are resolved, aliases are the very
- * node they name. Merge keys and duplicate keys are judged on it, as PyYAML does.
+ * The representation graph between events and data: tags are resolved, and an alias is the same
+ * object as its node. Merge keys and duplicate keys are processed on it, as in PyYAML.
  */
 export type YamlNode = ScalarNode | SequenceNode | MappingNode;
 
@@ -10,23 +10,23 @@ type Common = {
   tag: string;
   /** Offset in the source. */
   readonly at: number;
-  /** Nodes below and including this one when every alias is written out. */
+  /** Number of nodes below and including this one, with every alias expanded. */
   weight: number;
 };
 
 export type ScalarNode = Common & {
   readonly kind: 'scalar';
   readonly value: string;
-  /** Written without quotes and on no block indicator. */
+  /** Written without quotes and not as a block scalar. */
   readonly plain: boolean;
-  /** Which parts of the value a host chose. */
+  /** The host-supplied parts of the value. */
   readonly taint?: Ranges | undefined;
 };
 
 export type SequenceNode = Common & {
   readonly kind: 'sequence';
   readonly items: YamlNode[];
-  /** Has a name, so that aliases may mean it. */
+  /** Has an anchor, so that aliases may refer to it. */
   readonly anchored: boolean;
 };
 
@@ -36,7 +36,7 @@ export type MappingNode = Common & {
   readonly kind: 'mapping';
   pairs: YamlPair[];
   readonly anchored: boolean;
-  /** Merge keys are already written out. */
+  /** Merge keys are already expanded. */
   flat: boolean;
 };
 

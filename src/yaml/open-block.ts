@@ -5,15 +5,15 @@ import { maxDepth } from './node.ts';
 export type OpenBlock = { readonly kind: 'mapping' | 'sequence'; readonly start: number };
 
 /**
- * Finds the innermost block collection before an offset of a text that is not indented further
- * than that offset. `undefined` where the text before it cannot be read.
+ * Finds the innermost block collection before an offset of a text whose indentation does not exceed
+ * that of the offset. `undefined` if the text before it cannot be parsed.
  */
 export const openBlockAt = (text: string, offset: number): OpenBlock | undefined => {
   const column = columnOf(text, offset);
   return openBlocks(text.slice(0, offset)).findLast(({ start }) => columnOf(text, start) <= column);
 };
 
-/** The block collections around the end of a text, the outermost first. */
+/** Returns the block collections around the end of a text, the outermost first. */
 const openBlocks = (text: string): readonly OpenBlock[] => {
   const events = eventsOf(text);
   const closed: (OpenBlock | undefined)[] = [];

@@ -16,22 +16,22 @@ import {
 import { maxDepth } from './node.ts';
 import { syntaxFault } from './syntax-fault.ts';
 
-/** The events of js-yaml, and the text whose offsets they name. */
+/** The events of js-yaml, and the text to which their offsets refer. */
 export type Parsed = {
   readonly text: string;
   readonly events: readonly Event[];
-  /** Returns the offset in the source for one in `text`. */
+  /** Converts an offset in `text` to one in the source. */
   readonly sourceOffset: (offset: number) => number;
 };
 
-/** An edit that turns out to be elsewhere is left out; more rounds than these help nobody. */
+/** Limit of attempts; in each one, edits at wrong positions are dropped. */
 const maxRounds = 20;
 
 /**
- * Reads a text with js-yaml. Accepts what PyYAML accepts and js-yaml refuses: lines inside quotes
- * and brackets that are indented less than the node, tabs before and between brackets, `:` right
- * after an anchor or alias that is a key, and `-` as a text between brackets. Such texts are read again with spaces
- * or quotes added.
+ * Parses a text with js-yaml. Accepts constructs that PyYAML accepts and js-yaml refuses: lines
+ * inside quotes and brackets that are indented less than the node, tabs before and between
+ * brackets, `:` directly after an anchor or alias that is a key, and `-` as a string between
+ * brackets. Such texts are parsed again after inserting spaces or quotes.
  *
  * @throws TsaltError `yaml-syntax`, `yaml-depth`
  */

@@ -17,12 +17,12 @@ export type NodeEvent = {
   readonly kind: 'scalar' | 'sequence' | 'mapping';
   readonly at: number;
   readonly anchor: string | undefined;
-  /** The tag in full; `undefined` where none is written, or only `!`. */
+  /** The resolved tag; `undefined` if there is none, or only `!`. */
   readonly tag: string | undefined;
   readonly value: string;
-  /** Its type depends on its text: it has no tag and no quotes, or the tag `!`. */
+  /** Its type depends on its text: it has neither tag nor quotes, or the tag `!`. */
   readonly plain: boolean;
-  /** Where the text of a scalar is, quotes included. */
+  /** The offset of a scalar's text, quotes included. */
   readonly from: number;
   readonly to: number;
 };
@@ -43,9 +43,9 @@ type Properties = {
 };
 
 /**
- * Turns the events of js-yaml into nodes with full tags, decoded values and offsets in the source.
- * Finds the offsets that js-yaml leaves out: those of empty nodes and of the headers of block
- * scalars.
+ * Converts the events of js-yaml to nodes with resolved tags, decoded values and offsets in the
+ * source. Computes the offsets that js-yaml does not report: those of empty nodes and of the
+ * headers of block scalars.
  */
 export class EventReader {
   readonly #source: YamlSource;
@@ -55,7 +55,7 @@ export class EventReader {
   readonly #open: ('document' | 'block' | 'flow')[] = [];
   #document: DocumentEvent | undefined;
   #next = 0;
-  /** The end of what was read, as far as js-yaml tells it. */
+  /** The end of the parsed text, as far as js-yaml reports it. */
   #at = 0;
 
   constructor(source: YamlSource, { text, events, sourceOffset }: Parsed) {
@@ -165,7 +165,7 @@ export class EventReader {
     return { kind: 'scalar', at, anchor, tag, value, plain, from: begin, to: end };
   }
 
-  /** Quotes and the header of a block belong to the text. */
+  /** Returns the bounds of a scalar, including quotes or the header of a block. */
   #bounds(event: ScalarEvent): readonly [number, number] {
     const { style, valueStart, valueEnd } = event;
     if (style === SCALAR_STYLE.PLAIN) return [valueStart, valueEnd];
@@ -173,7 +173,9 @@ export class EventReader {
     return [this.#header(event), valueEnd];
   }
 
-  /** The `|` or `>` of a block scalar. Its line ends where the text begins. */
+  /**
+   * Returns the offset of the `|` or `>` of a block scalar, whose line ends where the text begins.
+   */
   #header({ style, valueStart }: ScalarEvent): number {
     let line = valueStart;
     if (this.#text[line - 1] === '\n') line -= 1;
@@ -183,7 +185,7 @@ export class EventReader {
     return found < 0 || found > valueStart ? valueStart : found;
   }
 
-  /** A node that is not written is behind its indicator. */
+  /** Returns the bounds of an empty node, which is after its indicator. */
   #empty(event: Properties): readonly [number, number] {
     const hasProperties = event.anchorEnd >= 0 || event.tagEnd >= 0;
     const at = hasProperties ? this.#at : behindIndicator(this.#text, this.#at);
@@ -212,7 +214,7 @@ export class EventReader {
     return value;
   }
 
-  /** libyaml takes no `?b` between brackets. */
+  /** Refuses `?b` between brackets, as libyaml does. */
   #refuseQuestion({ valueStart }: ScalarEvent, begin: number): void {
     if (this.#text.charCodeAt(valueStart) !== 0x3f) return;
     if (this.#open.at(-1) === 'flow') throw flowNodeFault(this.#source, begin);
@@ -229,7 +231,10 @@ export class EventReader {
     return { anchor, tag: tag === '!' ? undefined : tag, isUnspecific: tag === '!' };
   }
 
-  /** The name of an anchor or alias. YAML 1.1 has letters, digits, `_` and `-` in them only. */
+  /**
+   * Returns the name of an anchor or alias. In YAML 1.1 it consists of letters, digits, `_` and
+   * `-`.
+   */
   #name(start: number, end: number): string {
     const name = this.#text.slice(start, end);
     const bad = /[^\w-]/.exec(name);
@@ -255,7 +260,7 @@ const marker = /^---(?=\s|$)/gm;
 const contentOf = (event: { anchorStart: number } | ScalarEvent): number =>
   'valueStart' in event ? event.valueStart : event.anchorStart - 1;
 
-/** Where a node begins: with its anchor or tag, where it has one. */
+/** Returns the start of a node, including its anchor or tag. */
 const startOf = (event: Partial<Properties>, content: number): number => {
   const { anchorStart = -1, tagStart = -1 } = event;
   let start = content;
@@ -264,7 +269,7 @@ const startOf = (event: Partial<Properties>, content: number): number => {
   return start;
 };
 
-/** Behind the next of `-?:`, or at the next of what ends an empty node. */
+/** Returns the offset after the next `-?:`, or of the next character that ends an empty node. */
 const behindIndicator = (text: string, from: number): number => {
   let at = from;
   for (; at < text.length; at += 1) {

@@ -11,7 +11,10 @@ import { showPlace, TsaltError } from '../protocol/error.ts';
 import type { TaintOptions, YamlSource } from './fault.ts';
 import type { NodeEvent } from './reader.ts';
 
-/** Which parts of a scalar's value are tainted: exact where it stands in the text as it is. */
+/**
+ * Returns the tainted parts of a scalar's value, precisely if the text contains the value
+ * unchanged.
+ */
 export const scalarTaint = (
   text: string,
   { from, to, value }: NodeEvent,
@@ -31,9 +34,9 @@ export const scalarTaint = (
 };
 
 /**
- * The refusal of a tainted part that would change the structure of a text.
+ * Returns the error for a tainted part that would change the structure of a text.
  *
- * @param offset where in the rendered text
+ * @param offset position in the rendered text
  */
 export const taintFault = (
   source: YamlSource,

@@ -3,7 +3,7 @@ import { TsaltError } from '../protocol/error.ts';
 import { YamlSource } from './fault.ts';
 import { parse } from './parse.ts';
 
-/** A scalar as it stands in a text: its value, and what is between its quotes. */
+/** A scalar of a text: its value, and the text between its quotes. */
 export type WrittenScalar = {
   readonly value: string;
   readonly from: number;
@@ -11,8 +11,8 @@ export type WrittenScalar = {
 };
 
 /**
- * The scalars of a text in YAML's flow or block style, without those below `|` and `>`.
- * `undefined` for what cannot be read.
+ * Returns the scalars of a text in YAML's flow or block style, without those below `|` and `>`.
+ * `undefined` for text that cannot be parsed.
  */
 export const scalarTokens = (text: string): WrittenScalar[] | undefined => {
   const found: WrittenScalar[] = [];

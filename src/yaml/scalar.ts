@@ -9,12 +9,12 @@ const truths: ReadonlyMap<string, boolean> = new Map([
   ['off', false],
 ]);
 
-/** `undefined` where the text is none of the words. */
+/** Returns `undefined` for any other text. */
 export const yamlBool = (text: string): boolean | undefined => truths.get(text.toLowerCase());
 
 /**
- * An int as Salt's loader reads it: leading zeros are dropped (`0644` is 644) unless a sign
- * stands before them, `_` is ignored, `:` is base 60. `undefined` where it is no int.
+ * Reads an int as Salt's loader does: leading zeros are dropped (`0644` is 644) unless a sign
+ * precedes them, `_` is ignored, `:` is base 60. Returns `undefined` for any other text.
  */
 export const toInt = (written: string): number | bigint | undefined => {
   const stripped =
@@ -27,7 +27,7 @@ export const toInt = (written: string): number | bigint | undefined => {
   return value === undefined ? undefined : shrink(negative ? -value : value);
 };
 
-/** Characters of a number such as 1:30:00. The time to read one grows with the square of its length. */
+/** Limit of characters of a number such as 1:30:00: reading one takes quadratic time. */
 const longestBase60 = 1000;
 
 const magnitude = (digits: string): bigint | undefined => {
@@ -47,7 +47,7 @@ const shrink = (value: bigint): number | bigint =>
     ? Number(value)
     : value;
 
-/** A float; integral ones as `Float`. `undefined` where it is no float. */
+/** Reads a float; integral ones as `Float`. Returns `undefined` for any other text. */
 export const toFloat = (written: string): number | Float | undefined => {
   const text = written.replaceAll('_', '').toLowerCase();
   const sign = text.startsWith('-') ? -1 : 1;

@@ -2,7 +2,7 @@ import { cutRanges, isTouched, rangesOf } from '../data/taint.ts';
 import { type YamlLoadOptions, YamlSource } from './fault.ts';
 import { taintFault } from './scalar-taint.ts';
 
-/** A text without its byte order mark, which no host may have put there. */
+/** Removes the byte order mark of a text, unless a host supplied it. */
 export const sourceOf = (text: string, options: YamlLoadOptions): YamlSource => {
   if (!text.startsWith('\ufeff')) return new YamlSource(text, options);
   const { taint } = options;

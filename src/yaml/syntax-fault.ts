@@ -13,8 +13,8 @@ const noHandle = 'found undefined tag handle';
 const noEnd = 'found unexpected end of stream';
 
 /**
- * A syntax error of js-yaml at an offset of the source. Where libyaml, and so Salt, has the same
- * error, it gets libyaml's words. A hint says what to change.
+ * Converts a syntax error of js-yaml at an offset of the source. If libyaml, and therefore Salt,
+ * reports the same error, its message is used. A hint says what to change.
  */
 export const syntaxFault = (source: YamlSource, reason: string, offset: number): TsaltError => {
   const at = placeOf(source.text, reason, offset);
@@ -34,7 +34,7 @@ export const syntaxFault = (source: YamlSource, reason: string, offset: number):
   return source.fault('yaml-syntax', problem, at, hintOf(source, problem, at), salt);
 };
 
-/** A line that continues no block collection above it. */
+/** Returns the error of a line that does not continue any block collection above it. */
 const blockFault = (source: YamlSource, at: number): TsaltError => {
   const block = openBlockAt(source.text, at);
   const isList = block?.kind === 'sequence';
@@ -64,7 +64,7 @@ const found = (
     source.saltText([doing, since], [problem, at]),
   );
 
-/** A flow collection that does not go on or end as it has to. */
+/** Returns the error of a flow collection that does not continue or end correctly. */
 const bracketFault = (source: YamlSource, reason: string, at: number): TsaltError => {
   const start = openNodes(source.text.slice(0, at)).at(-1);
   const bracket = start === undefined ? '' : source.text.charAt(start);
@@ -77,7 +77,7 @@ const bracketFault = (source: YamlSource, reason: string, at: number): TsaltErro
   return found(source, `did not find expected ',' or '${end}'`, at, [doing, start]);
 };
 
-/** Where libyaml sees the fault, if js-yaml sees it a little later. */
+/** Returns libyaml's position of the error, if js-yaml reports it later. */
 const placeOf = (text: string, reason: string, offset: number): number => {
   const handle = /^undeclared tag handle "(.*)"$/.exec(reason)?.[1];
   if (handle !== undefined) return Math.max(0, text.lastIndexOf(handle, offset));
@@ -155,8 +155,8 @@ const hintOf = (source: YamlSource, problem: string, at: number): string | undef
 };
 
 /**
- * A colon ends its line, and the line before it, which is indented less, has none: it was to be
- * a key, and the text went on as if it were a value.
+ * Detects a key without a colon: a colon ends this line, and the line before it is indented less
+ * and has no colon, so that it was parsed as a value.
  */
 const withoutColon = (source: YamlSource, at: number): string | undefined => {
   const { text } = source;

@@ -2,7 +2,7 @@ import type { DocumentEvent } from 'js-yaml';
 import type { YamlSource } from './fault.ts';
 import { tagPrefix } from './node.ts';
 
-/** A tag in full, as it is written at a node: `!!str`, `!suffix`, `!handle!suffix`, `!<tag>`. */
+/** Resolves the tag of a node: `!!str`, `!suffix`, `!handle!suffix`, `!<tag>`. */
 export const resolveTag = (
   source: YamlSource,
   written: string,
@@ -23,7 +23,7 @@ const prefixOf = (handle: string, directives: DocumentEvent['directives']): stri
   return handle === '!!' ? tagPrefix : handle;
 };
 
-/** Resolves the `%xx` of the UTF-8 bytes of characters. */
+/** Decodes the `%xx` of UTF-8 bytes. */
 const decoded = (source: YamlSource, uri: string, at: number): string => {
   if (!uri.includes('%')) return uri;
   try {

@@ -7,13 +7,13 @@ import { YamlSource } from './fault.ts';
 import { type Parsed, parse } from './parse.ts';
 
 /**
- * Refuses a text whose structure depends on what a host chose. The events of the text are compared
- * with those of the same text in which harmless letters replace each tainted part: kinds and
- * bounds have to be the same. A value that a serializer wrote may be one whole node instead.
+ * Refuses a text whose structure depends on host-supplied data. The events of the text are compared
+ * with those of a copy in which harmless letters replace each tainted part: kinds and bounds must
+ * be the same. A value that a serializer wrote may be one whole node instead.
  *
  * @param source without byte order mark
  * @param refuse is called with the tainted part that makes the difference
- * @returns the text as it was read, where it had to be read
+ * @returns the parsed text, if it had to be parsed
  */
 export const checkTaint = (
   source: YamlSource,
@@ -21,7 +21,7 @@ export const checkTaint = (
   refuse: (range: TaintRange) => never,
 ): Parsed | undefined => {
   const { text } = source;
-  // A directive takes words apart that are one everywhere else.
+  // Directives split words that are single words everywhere else.
   if (!/^%/m.test(text) && ranges.every(range => isPlain(text, range))) return undefined;
   const actual = attempt(source);
   const harmless = attempt(new YamlSource(disarmed(text, ranges), {}));
@@ -33,8 +33,8 @@ export const checkTaint = (
 };
 
 /**
- * Whether other letters in the range would make the same tokens, whatever stands around: it holds
- * words only, and what it continues is no indicator, escape, tag, anchor or header of a block.
+ * Whether other letters in the range would produce the same tokens in any context: it contains only
+ * words, and does not continue an indicator, escape, tag, anchor or block header.
  */
 const isPlain = (text: string, { start, end }: TaintRange): boolean => {
   if (start >= end) return false;
@@ -57,10 +57,10 @@ const isWordLetter = (text: string, at: number): boolean => {
   return (code >= 48 && code <= 57) || (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
 };
 
-/** One of these between two letters is a part of the word in every place. */
+/** Between two letters, these characters are part of the word in every context. */
 const isJoin = (text: string, at: number): boolean => ' ._-'.includes(text.charAt(at));
 
-/** A text that cannot be read is known by where it breaks. */
+/** A text that cannot be parsed is identified by the position of its error. */
 type Attempt = { readonly parsed?: Parsed; readonly brokenAt: number };
 
 const attempt = (source: YamlSource): Attempt => {
@@ -73,10 +73,10 @@ const attempt = (source: YamlSource): Attempt => {
   }
 };
 
-/** A letter of two units stands for one, so that columns stay. */
+/** A letter of two units, which replaces another one without changing columns. */
 const wideLetter = '\u{1d431}';
 
-/** The text with letters where it is tainted. */
+/** Replaces the tainted parts of the text by letters. */
 export const disarmed = (text: string, ranges: Ranges): string => {
   let result = '';
   let at = 0;
@@ -97,7 +97,7 @@ class Comparison {
   readonly #text: string;
   readonly #actual: Parsed;
   readonly #harmless: Parsed;
-  /** Where the last event that has an offset begins. */
+  /** The start of the last event that has an offset. */
   #last = 0;
 
   constructor(
@@ -157,7 +157,7 @@ class Comparison {
       this.#differs(Math.min(found ?? this.#last, wanted ?? this.#last));
   }
 
-  /** A backslash of the host's must not change what the clean character behind it means. */
+  /** A host-supplied backslash must not change the meaning of the clean character after it. */
   #checkEscapes(start: number, end: number): void {
     for (const range of touching(this.#ranges, start, end)) {
       if (range.end >= end) continue;
@@ -166,7 +166,7 @@ class Comparison {
     }
   }
 
-  /** Equal, or apart by nothing but tainted blanks and line ends. */
+  /** Whether two offsets are equal, or separated only by tainted blanks and line ends. */
   #isSame(one: number, other: number): boolean {
     const [from, to] = one < other ? [one, other] : [other, one];
     for (let at = from; at < to; at += 1)
@@ -174,7 +174,7 @@ class Comparison {
     return true;
   }
 
-  /** Where an event is in the source; what is not written has no bounds. */
+  /** Returns the bounds of an event in the source; undefined for empty nodes. */
   #placed({ sourceOffset }: Parsed, event: Event): Placed {
     if (event.type === EVENT_ID.POP || event.type === EVENT_ID.DOCUMENT) return { names: [] };
     const names: (readonly [number, number])[] = [];
@@ -192,7 +192,7 @@ class Comparison {
     };
   }
 
-  /** The serialized value that a harmless word replaces whole. */
+  /** Returns the serialized value that one harmless word replaces as a whole. */
   #nodeAt(event: Event, { start, end }: Placed): TaintRange | undefined {
     if (event.type !== EVENT_ID.SCALAR || event.style !== SCALAR_STYLE.PLAIN) return undefined;
     if (start === undefined) return undefined;
@@ -200,7 +200,7 @@ class Comparison {
     return range?.isNode === true && range.start === start && range.end === end ? range : undefined;
   }
 
-  /** The number of the event after a node that lies in the range, where one does. */
+  /** Returns the index of the event after a node that is inside the range, if any. */
   #afterNode(first: number, range: TaintRange): number | undefined {
     const { events, text } = this.#actual;
     const node = events[first];
@@ -236,7 +236,7 @@ class Comparison {
     return start === undefined || isIn(this.#endOf(start));
   }
 
-  /** The end of a quoted string or flow collection. */
+  /** Returns the end of a quoted string or flow collection. */
   #endOf(start: number): number | undefined {
     this.#ends ??= constructsOf(this.#actual).continued;
     return this.#ends.get(start)?.end;
@@ -244,7 +244,7 @@ class Comparison {
 
   #ends: ReadonlyMap<number, Construct> | undefined;
 
-  /** Whether what follows begins behind the range. */
+  /** Whether the next node begins after the range. */
   #isBehind(first: number, range: TaintRange): boolean {
     const { events } = this.#actual;
     for (let at = first; at < events.length; at += 1) {
@@ -256,13 +256,16 @@ class Comparison {
     return true;
   }
 
-  /** Names the tainted part that is to blame: the last one that begins before the difference. */
+  /**
+   * Throws an error that names the responsible tainted part: the last one that begins before the
+   * difference.
+   */
   #differs(offset: number): never {
     return blame(this.#ranges, offset, this.#refuse);
   }
 }
 
-/** No empty node, and no pair without braces between brackets. */
+/** Excludes empty nodes, and pairs without braces between brackets. */
 const isWholeNode = (text: string, event: Event, next: Event | undefined): boolean => {
   if (event.type === EVENT_ID.SCALAR) return event.valueStart >= 0;
   if (event.type !== EVENT_ID.MAPPING || event.style !== COLLECTION_STYLE.FLOW) return true;
@@ -272,7 +275,7 @@ const isWholeNode = (text: string, event: Event, next: Event | undefined): boole
 type Placed = {
   readonly start?: number | undefined;
   readonly end?: number | undefined;
-  /** Where anchors, tags and aliases are. */
+  /** The bounds of anchors, tags and aliases. */
   readonly names: readonly (readonly [number, number])[];
 };
 
@@ -288,7 +291,7 @@ const shapeOf = (event: Event): string => {
 const blame = (ranges: Ranges, offset: number, refuse: (range: TaintRange) => never): never =>
   refuse(ranges[Math.max(0, firstAfter(ranges, offset) - 1)] ?? ranges[0]);
 
-/** The index of the first range that begins behind an offset. */
+/** Returns the index of the first range that begins after an offset. */
 const firstAfter = (ranges: Ranges, offset: number): number => {
   const index = ranges.findIndex(({ start }) => start > offset);
   return index < 0 ? ranges.length : index;

@@ -12,9 +12,9 @@ import { coreTags, type MappingNode, type YamlNode } from './node.ts';
 import { sourceOf } from './source-of.ts';
 
 /**
- * Salt's YAMLEX: YAML in which a key may come again. Values marked `!aggregate` are then
+ * Parses Salt's YAMLEX: YAML in which keys may be repeated. Values marked `!aggregate` are then
  * joined (`!aggregate a` and `!aggregate b` are `[a, b]`, mappings are merged), others are
- * replaced; `!reset` on a key forgets what was there.
+ * replaced; `!reset` on a key discards earlier values.
  *
  * @throws TsaltError `yaml-…`
  */
@@ -109,7 +109,7 @@ class YamlexConstructor {
   }
 }
 
-/** The node with the tag it would have without its explicit one. */
+/** Returns the node with the tag that it would have without its explicit one. */
 const untagged = (node: YamlNode): YamlNode => {
   if (node.kind === 'sequence') return { ...node, tag: coreTags.seq };
   if (node.kind === 'mapping') return { ...node, tag: coreTags.map };

@@ -2,7 +2,7 @@ import { floatText } from '../python/float-text.ts';
 import { shortened } from '../shortened.ts';
 import { type Data, type Dict, Float, isDict } from '../values/value.ts';
 
-/** Scalars as Python's `str()` writes them. */
+/** Formats scalars as Python's `str()` does. */
 const scalarText = (value: Data): string => {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
@@ -12,10 +12,10 @@ const scalarText = (value: Data): string => {
 };
 
 /**
- * A dictionary of dictionaries as an INI file, as Python's `configparser` writes it: options in
+ * Formats a dictionary of dictionaries as an INI file, as Python's `configparser` does: options in
  * lower case, further lines of a value indented by a tab.
  *
- * @param show writes what is no scalar: Python's `str()`
+ * @param show formats values that are not scalars: Python's `str()`
  * @throws TypeError for data of another shape, and for a lone `%`
  */
 export const dumpIni = (data: Data, show: (value: Data) => string = scalarText): string =>
@@ -53,9 +53,9 @@ const dictOf = (data: Data): Dict => {
 };
 
 /**
- * An INI file as a dictionary of dictionaries of texts; indented lines go on.
+ * Parses an INI file to a dictionary of dictionaries of strings; indented lines continue a value.
  *
- * @throws TypeError for a line that is none
+ * @throws TypeError for a malformed line
  */
 export const parseIni = (text: string): Dict => {
   const result: Dict = new Map();

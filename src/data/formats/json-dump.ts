@@ -11,7 +11,7 @@ export type JsonDumpOptions = {
   readonly ascii?: boolean;
 };
 
-/** JSON exactly as Python's `json.dumps` writes it. */
+/** Formats JSON exactly as Python's `json.dumps` does. */
 export const dumpJson = (data: Data, options: JsonDumpOptions = {}): string =>
   write(data, options, 0);
 
@@ -49,7 +49,7 @@ const entries = (dict: Dict, sorted: boolean): [DataKey, Data][] =>
     ? [...dict].sort(([left], [right]) => compareKeys(keyName(left), keyName(right)))
     : [...dict];
 
-/** Order by code point, as Python compares text. */
+/** Compares by code point, as Python compares strings. */
 export const compareKeys = (left: string, right: string): number => {
   if (left === right) return 0;
   const a = Array.from(left);

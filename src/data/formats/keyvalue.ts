@@ -12,9 +12,9 @@ export type KeyValueOptions = {
 };
 
 /**
- * A dictionary, or a list of pairs, as lines of keys and values; without an end of the last one.
+ * Formats a dictionary, or a list of pairs, as lines of keys and values; without a final line end.
  *
- * @param show writes a key or a value: Python's `str()`
+ * @param show formats a key or a value: Python's `str()`
  * @throws TypeError for data of another shape
  */
 export const dumpKeyValues = (
@@ -41,7 +41,7 @@ const pairsOf = (data: Data): (readonly [Data, Data])[] => {
 };
 
 /**
- * Lines of keys and values as a dictionary of texts.
+ * Parses lines of keys and values to a dictionary of strings.
  *
  * @throws TypeError for a line without the separator
  */

@@ -1,6 +1,6 @@
 import { type Data, Float, isDict } from '../values/value.ts';
 
-/** Data as MessagePack, each value in the shortest form there is for it, as Python's `msgpack` does. */
+/** Encodes data as MessagePack, each value in its shortest form, as Python's `msgpack` does. */
 export const dumpMsgpack = (data: Data): Uint8Array => {
   const parts = pack(data);
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
@@ -32,7 +32,7 @@ const pack = (value: Data): Uint8Array[] => {
 
 type Forms = { readonly short: number; readonly below: number; readonly codes: readonly number[] };
 
-/** What says how long something is: with the code itself, then in 8, 16 or 32 bits. */
+/** Codes of lengths: inside the code itself, or in the following 8, 16 or 32 bits. */
 const textForms: Forms = { short: 0xa0, below: 32, codes: [0xd9, 0xda, 0xdb] };
 const listForms: Forms = { short: 0x90, below: 16, codes: [0, 0xdc, 0xdd] };
 const dictForms: Forms = { short: 0x80, below: 16, codes: [0, 0xde, 0xdf] };

@@ -2,7 +2,9 @@ import { floatText } from '../python/float-text.ts';
 import { type Data, Float, isDict } from '../values/value.ts';
 import { compareKeys } from './json-dump.ts';
 
-/** A value as an XML property list, in the layout of Python's `plistlib`: keys sorted, tabs. */
+/**
+ * Formats a value as an XML property list, in the layout of Python's `plistlib`: sorted keys, tabs.
+ */
 export const dumpPlist = (data: Data): string =>
   [
     '<?xml version="1.0" encoding="UTF-8"?>',

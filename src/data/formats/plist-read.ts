@@ -2,9 +2,9 @@ import { shortened } from '../shortened.ts';
 import { type Data, type Dict, Float } from '../values/value.ts';
 
 /**
- * An XML property list as data.
+ * Parses an XML property list.
  *
- * @throws TypeError for anything else, a binary property list among it
+ * @throws TypeError for anything else, including a binary property list
  */
 export const parsePlist = (text: string): Data => {
   if (text.startsWith('bplist')) throw new TypeError('binary property lists are not read');
@@ -15,7 +15,7 @@ export const parsePlist = (text: string): Data => {
   return value;
 };
 
-/** The same limit as for nested YAML. */
+/** The limit of nesting, as for YAML. */
 const maxDepth = 500;
 
 type Tag = { readonly name: string; readonly kind: 'open' | 'close' | 'empty' };
@@ -94,7 +94,7 @@ class Reader {
     return Number.isSafeInteger(small) ? small : value;
   }
 
-  /** Text up to the end of this element. */
+  /** Reads text up to the end of this element. */
   #content(name: string): string {
     const end = this.#text.indexOf('<', this.#at);
     const raw = this.#text.slice(this.#at, end < 0 ? undefined : end);

@@ -1,3 +1,3 @@
-/** A word as Python's `shlex.quote` writes it. */
+/** Quotes a string as Python's `shlex.quote` does. */
 export const shellQuote = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`;

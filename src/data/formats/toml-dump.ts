@@ -2,8 +2,8 @@ import { floatText } from '../python/float-text.ts';
 import { type Data, type Dict, Float, isDict } from '../values/value.ts';
 
 /**
- * A dictionary as TOML, in the layout of Python's `toml`: values first, then lists of tables,
- * then tables, level by level. What is null is left out.
+ * Formats a dictionary as TOML, in the layout of Python's `toml`: values first, then lists of
+ * tables, then tables, level by level. Null values are left out.
  */
 export const dumpToml = (data: Dict): string => {
   let [text, tables] = section(data, '');
@@ -22,7 +22,7 @@ export const dumpToml = (data: Dict): string => {
   return text;
 };
 
-/** The lines of a table itself, and the tables in it. */
+/** Returns the lines of a table itself, and the tables in it. */
 const section = (table: Dict, name: string): [string, Map<string, Dict>] => {
   const prefix = name === '' ? '' : `${name}.`;
   const tables = new Map<string, Dict>();

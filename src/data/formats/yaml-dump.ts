@@ -7,8 +7,8 @@ import { YamlWriter } from './yaml-writer.ts';
 
 export type YamlDumpOptions = {
   /**
-   * `true`: everything on one line, `false`: every collection on its own lines, `null`: a
-   * collection of scalars only stands on one line. Default `null`, as Salt's.
+   * `true`: everything on one line, `false`: every collection on its own lines, `null`: only
+   * collections of scalars on one line. Default `null`, as in Salt.
    */
   readonly defaultFlowStyle?: boolean | null | undefined;
   /**
@@ -21,8 +21,8 @@ export type YamlDumpOptions = {
   /** Column after which long lines are folded. Default 80. */
   readonly width?: number | undefined;
   /**
-   * `ascii`: write everything beyond ASCII as escapes, as PyYAML does without `allow_unicode`.
-   * `marks`: the marks that reorder text on a screen. Default: neither.
+   * `ascii`: escape all non-ASCII characters, as PyYAML does without `allow_unicode`. `marks`:
+   * escape the marks that reorder text on a screen. Default: neither.
    */
   readonly escapes?: Escapes;
   /** Begin with `---`. */
@@ -33,9 +33,9 @@ export type YamlDumpOptions = {
 export const unrepresentable = new Float(Number.NaN);
 
 /**
- * YAML exactly as Salt's dumper writes it (`salt.utils.yaml.safe_dump`: PyYAML on libyaml,
- * unicode as it is): quoting, folding at 80 columns, `&id001` for a value that occurs twice.
- * The text ends with a line end.
+ * Formats YAML exactly as Salt's dumper does (`salt.utils.yaml.safe_dump`: PyYAML on libyaml,
+ * without escaping Unicode): quoting, folding at 80 columns, `&id001` for a value that occurs
+ * twice. The text ends with a line end.
  */
 export const dumpYaml = (data: Data, options: YamlDumpOptions = {}): string =>
   new Dumper(data, options).dump();
@@ -70,7 +70,7 @@ class Dumper {
     return `${this.#out.text}\n`;
   }
 
-  /** Names what occurs twice, in the order of the second occurrences. */
+  /** Names values that occur twice, in the order of the second occurrences. */
   #anchor(data: Data): void {
     if (isScalar(data)) return;
     if (this.#anchors.has(data)) {

@@ -15,9 +15,9 @@ const longestWord = 5;
 type YamlKind = 'bool' | 'float' | 'int' | 'merge' | 'null' | 'str' | 'timestamp' | 'value';
 
 /**
- * What a plain scalar is by YAML 1.1 as PyYAML reads it: `yes` is a bool, `y` is text, `1e3`
- * is text (a float needs a dot), `12:30` is an int of base 60. The names are those of the
- * tags: `bool`, `int`, `float`, `timestamp`, `null`, `merge`, `value`, `str`.
+ * Returns the type of a plain scalar by YAML 1.1 as PyYAML reads it: `yes` is a bool, `y` is a
+ * string, `1e3` is a string (a float needs a dot), `12:30` is an int of base 60. The names are
+ * those of the tags: `bool`, `int`, `float`, `timestamp`, `null`, `merge`, `value`, `str`.
  */
 export const yamlKind = (text: string): YamlKind => {
   const first = text.charAt(0);

@@ -1,24 +1,27 @@
 import { bidiMarks } from '../../protocol/unsafe-characters.ts';
 import { yamlKind } from './yaml-kind.ts';
 
-/** How a scalar may be written, by libyaml's emitter. */
+/** The styles in which libyaml's emitter may write a scalar. */
 export type Analysis = {
   readonly multiline: boolean;
   readonly flowPlain: boolean;
   readonly blockPlain: boolean;
   readonly single: boolean;
-  /** Text that stays text when it is written without quotes. */
+  /** Whether the string remains a string without quotes. */
   readonly implicit: boolean;
 };
 
-/** The characters written as escapes, in addition to control characters. */
+/** The characters that are escaped in addition to control characters. */
 export type Escapes = 'ascii' | 'marks' | undefined;
 
 const marks = new RegExp(`[${bidiMarks}]`);
 const breaks = '\n\x85\u2028\u2029';
 const whitespace = ' \t\r\n\x85\u2028\u2029';
 
-/** Characters that libyaml writes as they are; beyond U+FFFF, and what `escapes` names, it writes as escapes. */
+/**
+ * Characters that libyaml does not escape; it escapes those beyond U+FFFF and those selected by
+ * `escapes`.
+ */
 const isPrintable = (char: string, escapes: Escapes): boolean => {
   const code = char.codePointAt(0) ?? 0;
   return (
@@ -98,7 +101,7 @@ const escapes = new Map([
   ['\u2029', 'P'],
 ]);
 
-/** A character of a double-quoted scalar as an escape. */
+/** Escapes a character of a double-quoted scalar. */
 export const escapeChar = (char: string): string => {
   const name = escapes.get(char);
   if (name !== undefined) return `\\${name}`;

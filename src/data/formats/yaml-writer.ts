@@ -1,6 +1,6 @@
 import { type Escapes, escapeChar, mustEscape } from './yaml-scalar.ts';
 
-/** The pen of libyaml's emitter: knows its column and whether whitespace was just written. */
+/** The output of libyaml's emitter: tracks the column and whether whitespace was just written. */
 export class YamlWriter {
   readonly #parts: string[] = [];
   readonly #width: number;

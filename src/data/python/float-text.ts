@@ -1,4 +1,4 @@
-/** A float as Python's `repr` writes it: `1.0`, `1e+16`, `1e-05`, `inf`, `nan`. */
+/** Formats a float as Python's `repr` does: `1.0`, `1e+16`, `1e-05`, `inf`, `nan`. */
 export const floatText = (value: number): string => {
   if (Number.isNaN(value)) return 'nan';
   if (!Number.isFinite(value)) return value < 0 ? '-inf' : 'inf';

@@ -1,6 +1,6 @@
 /**
- * Shell globs as Python's `fnmatch` reads them: `*`, `?`, `[seq]`, `[!seq]`; case matters,
- * a slash or dot is a character like any other, there is no escape but a class (`[*]`).
+ * Matches shell globs as Python's `fnmatch` does: `*`, `?`, `[seq]`, `[!seq]`; case-sensitive,
+ * slashes and dots are ordinary characters, and only a class can escape (`[*]`).
  */
 export const fnmatch = (name: string, pattern: string): boolean => globTest(pattern)(name);
 
@@ -10,7 +10,7 @@ export const fnmatchFilter = (names: Iterable<string>, pattern: string): string[
 /** True when the text has a glob's special characters: otherwise it matches only itself. */
 export const isGlob = (text: string): boolean => /[*?[]/.test(text);
 
-/** Nobody writes a longer pattern; V8 refuses the expression of one that is much longer. */
+/** Limit of a pattern's length; V8 refuses regular expressions that are much longer. */
 const longest = 10_000;
 
 type Test = (name: string) => boolean;
@@ -18,7 +18,7 @@ type Test = (name: string) => boolean;
 const cache = new Map<string, Test>();
 const cacheSize = 2000;
 
-/** `fnmatch` by one pattern, for many names. */
+/** Compiles `fnmatch` for one pattern and many names. */
 export const globTest = (pattern: string): Test => {
   const known = cache.get(pattern);
   if (known) return known;
@@ -29,8 +29,8 @@ export const globTest = (pattern: string): Test => {
 };
 
 /**
- * What stands between the stars is looked for from left to right, each where it comes first: one
- * regular expression would try all places together, for hours where a host wrote the text.
+ * Searches the parts between the stars from left to right, each at its first occurrence. A regular
+ * expression would backtrack over all combinations, for hours if a host supplied the text.
  */
 const compile = (parts: readonly (readonly string[])[]): Test => {
   const [head = [], ...others] = parts;
@@ -54,7 +54,7 @@ const compile = (parts: readonly (readonly string[])[]): Test => {
   };
 };
 
-/** Where the last `count` characters begin; -1 where there are fewer. */
+/** Returns where the last `count` characters begin; -1 if there are fewer. */
 const beforeLast = (name: string, count: number): number => {
   let at = name.length;
   for (let left = count; left > 0; left -= 1) {
@@ -66,7 +66,7 @@ const beforeLast = (name: string, count: number): number => {
 
 const literal = (char: string): string => (/[\\^$.*+?()[\]{}|/]/.test(char) ? `\\${char}` : char);
 
-/** The parts between the stars, each a list of expressions for one character. */
+/** Splits at the stars; each part is a list of expressions for one character. */
 const translate = (pattern: string): string[][] => {
   if (pattern.length > longest)
     throw new TypeError(`a glob of ${pattern.length} characters is too long`);
@@ -92,7 +92,7 @@ const translate = (pattern: string): string[][] => {
   return parts;
 };
 
-/** A `]` that comes first, also after `!`, belongs to the class. */
+/** A `]` at the beginning, also after `!`, belongs to the class. */
 const classEnd = (chars: readonly string[], start: number): number => {
   let from = chars[start] === '!' ? start + 1 : start;
   if (chars[from] === ']') from += 1;
@@ -107,7 +107,7 @@ const charClass = (body: readonly string[]): string => {
     const from = members[at] as string;
     const to = members[at + 2];
     if (members[at + 1] === '-' && to !== undefined) {
-      // A range that runs backwards holds nothing.
+      // A reversed range is empty.
       if ((from.codePointAt(0) as number) <= (to.codePointAt(0) as number))
         parts.push(`${member(from)}-${member(to)}`);
       at += 2;

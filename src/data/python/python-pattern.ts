@@ -1,15 +1,14 @@
 import { messageOf } from '../../protocol/error.ts';
 
 /**
- * A regular expression in Python's syntax as JavaScript's: named groups `(?P<n>…)` and
- * `(?P=n)`, `\A`, `\Z`, inline flags at the start, comments, verbose mode, literal braces.
- * Matching is by code point; letters, digits and white space are those of Unicode, or with
- * flag `a` of ASCII.
+ * Converts a regular expression in Python's syntax to JavaScript: named groups `(?P<n>…)` and
+ * `(?P=n)`, `\A`, `\Z`, inline flags at the start, comments, verbose mode, literal braces. Matches
+ * code points; letters, digits and white space are those of Unicode or, with flag `a`, of ASCII.
  *
- * @param letters Python's flags from outside: any of `aimsx`.
- * @param jsFlags JavaScript's flags besides: any of `gy`.
- * @throws SyntaxError whose message is the reason, for what is broken and for the few constructs
- *   that JavaScript lacks (conditionals, flags for a part, atomic groups).
+ * @param letters Python's flags from outside the pattern: any of `aimsx`.
+ * @param jsFlags additional JavaScript flags: any of `gy`.
+ * @throws SyntaxError with the reason, for malformed patterns and for the few constructs that
+ *   JavaScript lacks (conditionals, flags for a part, atomic groups).
  */
 export const pythonPattern = (pattern: string, letters = '', jsFlags = ''): RegExp => {
   const inline = /^\(\?([aiLmsux]+)\)/.exec(pattern);
@@ -79,7 +78,7 @@ const translate = (source: string, flags: string): string => {
   return out;
 };
 
-/** One part of a pattern, translated, and where the next begins. */
+/** Translates one part of a pattern; returns it with the start of the next one. */
 const part = (source: string, at: number, flags: string): [string, number] => {
   const char = source.charAt(at);
   const isMultiline = flags.includes('m');
@@ -144,7 +143,7 @@ const charClass = (source: string, begin: number, escapes: Escapes): [string, nu
         : [char === ']' || char === '[' ? `\\${char}` : char, at + 1];
     out += text;
     at = next;
-    // `[\w-.]`: what follows a set is no range; in Unicode mode JavaScript would refuse it.
+    // `[\w-.]`: a hyphen after a set is not a range; in Unicode mode JavaScript would refuse it.
     if (isSet && source[at] === '-') {
       out += '\\-';
       at += 1;

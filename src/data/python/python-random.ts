@@ -2,14 +2,13 @@ const size = 624;
 const middle = 397;
 
 /**
- * Python's `random.Random(seed)`: the Mersenne Twister, so that what a seed chooses is what
- * Salt would choose.
+ * Python's `random.Random(seed)`: the Mersenne Twister, so that a seed chooses the same as in Salt.
  */
 export class PythonRandom {
   readonly #state = new Uint32Array(size);
   #at = size;
 
-  /** @param seed bytes, as Python makes them of a text: the text and its SHA-512 behind. */
+  /** @param seed bytes, as Python makes them from a string: the string followed by its SHA-512. */
   constructor(seed: Uint8Array) {
     const words = Math.ceil(seed.length / 4);
     const key = new Uint32Array(Math.max(1, words));
@@ -69,7 +68,7 @@ export class PythonRandom {
     return (word ^ (word >>> 18)) >>> 0;
   }
 
-  /** A whole number from 0 to below a bound, which is one from 1 to 2^53. */
+  /** Returns an integer from 0 to below a bound, which is from 1 to 2^53. */
   below(bound: number): number {
     if (!Number.isSafeInteger(bound) || bound < 1)
       throw new RangeError(`There is no whole number from 0 to below ${bound}.`);
@@ -79,14 +78,14 @@ export class PythonRandom {
     return found;
   }
 
-  /** Python's `getrandbits`: a second word holds what is above 32 bits. */
+  /** Python's `getrandbits`: bits above 32 come from a second word. */
   #bits(count: number): number {
     if (count <= 32) return this.#word() >>> (32 - count);
     const low = this.#word();
     return (this.#word() >>> (64 - count)) * 2 ** 32 + low;
   }
 
-  /** Python's `sample`: so many of a list, in the order they were drawn. */
+  /** Python's `sample`: returns `count` items of a list, in the order in which they were drawn. */
   sample<T>(list: readonly T[], count: number): T[] {
     const pool = [...list];
     const isSmall =

@@ -10,7 +10,7 @@ const controls: Readonly<Record<string, string>> = {
 };
 
 /**
- * Python's replacement text: `\1`, `\g<1>`, `\g<name>`, `\n`; `$` means nothing.
+ * Expands Python's replacement text: `\1`, `\g<1>`, `\g<name>`, `\n`; `$` is literal.
  *
  * @throws TypeError for a backslash before any other letter.
  */

@@ -1,10 +1,10 @@
 import { isOrdered } from '../values/ordered.ts';
 import { type Data, type Dict, Float, isDict } from '../values/value.ts';
 
-/** A value as Python's `str()` writes it: Salt matches targets and prints errors that way. */
+/** Formats a value as Python's `str()` does: Salt matches targets and prints errors that way. */
 export const pyStr = (value: Data): string => (typeof value === 'string' ? value : pyRepr(value));
 
-/** A value as Python's `repr()` writes it. */
+/** Formats a value as Python's `repr()` does. */
 export const pyRepr = (value: Data): string => {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
@@ -23,7 +23,7 @@ const reprOrdered = (dict: Dict): string => {
   return items.length === 0 ? 'OrderedDict()' : `OrderedDict([${items.join(', ')}])`;
 };
 
-/** The name of the Python type Salt would have here. */
+/** Returns the name of the Python type that Salt would have here. */
 export const pyType = (value: Data): string => {
   if (value === null) return 'NoneType';
   if (typeof value === 'boolean') return 'bool';
@@ -44,7 +44,7 @@ const reprNumber = (value: number): string => {
 
 const escapes: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** A character by its number: `\xe9`, `\u20ac`, `\U0001f600`. */
+/** Escapes a character by its number: `\xe9`, `\u20ac`, `\U0001f600`. */
 export const escapeOf = (char: string): string => {
   const code = char.codePointAt(0) ?? 0;
   const [letter, width] = code > 0xffff ? ['U', 8] : code > 0xff ? ['u', 4] : ['x', 2];

@@ -2,7 +2,7 @@
  * Splits a command line into words as Python's `shlex.split` does: by blanks, tabs and line ends,
  * with quotes and backslashes removed. Nothing is expanded.
  *
- * @throws SyntaxError when a quote is not closed, or nothing follows a backslash
+ * @throws SyntaxError for an unclosed quote, or a backslash at the end
  */
 export const shellWords = (line: string): string[] => {
   const words: string[] = [];

@@ -14,17 +14,17 @@ type BindProblems = {
 };
 
 export type BindResult =
-  /** `values` is how the function is to be called: positional, options, rest. */
+  /** `values` are the arguments of the call: positional, options, rest. */
   | { readonly ok: true; readonly values: readonly unknown[] }
-  /** `message` is one sentence for the user, nearest names included. */
+  /** `message` is one sentence for the user, with the closest matches. */
   | { readonly ok: false; readonly message: string; readonly problems: BindProblems };
 
 type Keywords = Readonly<Record<string, unknown>>;
 
 /**
- * Binds arguments to a function's parameters, as Python would: positional ones in order (they
- * go on into the keywords, as in `cmd.run 'id' /tmp`), keywords by name, defaults for the rest.
- * Declared types are checked and converted by `checkType`. Pure: the command line asks before
+ * Binds arguments to a function's parameters as Python does: positional ones in order (they
+ * continue into the keywords, as in `cmd.run 'id' /tmp`), keywords by name, defaults for the rest.
+ * Declared types are checked and converted by `checkType`. Pure: the command line calls it before
  * any connection is made, the host before every call.
  * @param fun the function's name, for messages
  */
@@ -92,7 +92,7 @@ const accept = (
   if (checked.ok) return checked.value;
   // `key:` without a value means "not given" to a YAML author.
   if (value === null && param.optional) return undefined;
-  // So does an empty list or mapping to Salt's functions, which ask whether there is something.
+  // An empty list or mapping is equally missing for Salt's functions, which test for emptiness.
   if (isEmpty(value) && param.optional && !param.default) return undefined;
   wrong.push({
     name: param.name,
@@ -102,9 +102,9 @@ const accept = (
 };
 
 /**
- * The given values that are not of the types that a function declares.
+ * Returns the arguments whose values do not have the declared types.
  *
- * @param given arguments by name; those that the function does not declare are passed over
+ * @param given arguments by name; undeclared ones are ignored
  */
 export const wrongTypes = (
   signature: FunctionSignature,
@@ -196,7 +196,7 @@ const quoted = (names: readonly string[]): string => {
   return all.length > 0 ? `${all.join(', ')} and ${last}` : last;
 };
 
-/** ` (did you mean 'x'?)` for unknown keywords, or nothing when no parameter is near. */
+/** Returns ` (did you mean 'x'?)` for unknown keywords, or '' if no parameter is similar. */
 export const nearestHint = (signature: FunctionSignature, unknown: readonly string[]): string => {
   const known = [...signature.positional, ...(signature.keywords ?? [])].map(({ name }) => name);
   const found = unknown.flatMap(name => nearest(name, known) ?? []);

@@ -1,7 +1,7 @@
 import { dictOf } from '../../protocol/key-order.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 
-/** A TypeScript type as far as a YAML author's value can be held against it. */
+/** A TypeScript type, as far as a value in YAML can be checked against it. */
 export type ValueType =
   | { readonly kind: 'any' | 'string' | 'number' | 'boolean' | 'null' | 'undefined' | 'dict' }
   | { readonly kind: 'literal'; readonly value: string | number | boolean }
@@ -14,7 +14,7 @@ export type Checked =
 
 const parsed = new Map<string, ValueType>();
 
-/** Parses a type as written in TypeScript. Types that say nothing about data become `any`. */
+/** Parses a TypeScript type. Types that say nothing about data become `any`. */
 export const valueType = (text: string): ValueType => {
   let type = parsed.get(text);
   if (!type) {
@@ -25,10 +25,10 @@ export const valueType = (text: string): ValueType => {
 };
 
 /**
- * Holds a value against a type as written in TypeScript, as loosely as a YAML author expects:
- * `"80"` is a number, `80` a text, `yes` a boolean, one value a list of one, a list of one-key
- * mappings a mapping. The answer carries the converted value. Types that say nothing about data
- * (classes, functions, names that are not known) take everything.
+ * Checks a value against a TypeScript type, as loosely as a YAML author expects: `"80"` is a
+ * number, `80` a string, `yes` a boolean, one value a list of one, a list of one-key mappings a
+ * mapping. Returns the converted value. Types that say nothing about data (classes, functions,
+ * unknown names) accept everything.
  */
 export const checkType = (text: string, value: unknown): Checked => {
   const type = valueType(text);
@@ -37,7 +37,10 @@ export const checkType = (text: string, value: unknown): Checked => {
   return converted ? { ok: true, value: converted.value } : { ok: false, wanted: describe(type) };
 };
 
-/** JSON data: other values (buffers, functions) come from modules only and are not judged. */
+/**
+ * Whether a value is JSON data: others (buffers, functions) come only from modules and are not
+ * checked.
+ */
 const isData = (value: unknown): boolean =>
   value === null ||
   ['string', 'number', 'boolean'].includes(typeof value) ||
@@ -127,7 +130,7 @@ const toList = (of: ValueType, value: unknown): Converted => {
     : undefined;
 };
 
-/** Salt's own habit: `- env: [{A: 1}, {B: 2}]` means `{A: 1, B: 2}`. */
+/** Salt's convention: `- env: [{A: 1}, {B: 2}]` means `{A: 1, B: 2}`. */
 const toDict = (value: unknown): Converted => {
   if (!Array.isArray(value) || !value.every(isPlainDict)) return undefined;
   return { value: dictOf([...new Map(value.flatMap(item => Object.entries(item)))]) };
@@ -195,7 +198,7 @@ const toLiteral = (match: RegExpExecArray): ValueType => {
   return { kind: 'literal', value: (single ?? double ?? '').replace(/\\(.)/g, '$1') };
 };
 
-/** The members of a union; one part when there is anything else (`=>`, `&`) at the top. */
+/** Returns the members of a union; one part if there is anything else (`=>`, `&`) at the top. */
 const splitTop = (text: string): string[] => {
   const parts: string[] = [];
   let depth = 0;
@@ -219,7 +222,7 @@ const splitTop = (text: string): string[] => {
   return parts.filter(part => part !== '');
 };
 
-/** The bracket at the start is closed by the last character. */
+/** Whether the last character closes the bracket at the start. */
 const closes = (text: string): boolean => {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {

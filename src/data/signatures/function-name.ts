@@ -1,6 +1,6 @@
 /**
- * `module.function` as its two parts. A module may be nested (`my_cloud.my_resource.present`,
- * spec/idem-contracts), so the last dot counts. Without a dot there is no function.
+ * Splits `module.function`. A module may be nested (`my_cloud.my_resource.present`,
+ * spec/idem-contracts), so the last dot counts. Without a dot, the function is undefined.
  */
 export const splitFunctionName = (name: string): [module: string, fun: string | undefined] => {
   const dot = name.lastIndexOf('.');

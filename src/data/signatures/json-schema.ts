@@ -6,7 +6,10 @@ import { functionsOf, isFunctionWanted, unknownText } from './module-docs.ts';
 /** The dialect of all schemas. */
 export const schemaDialect = 'https://json-schema.org/draft/2020-12/schema';
 
-/** A parameter as a property: what `checkType` accepts for it, its default and its documentation. */
+/**
+ * Returns a parameter as a property: what `checkType` accepts for it, its default and
+ * documentation.
+ */
 export const paramSchema = (param: Param): PlainDict => {
   const { type, optional, default: value, doc } = param;
   const found = type === undefined ? {} : schemaOf(valueType(type));
@@ -28,7 +31,7 @@ export const parameterSchemas = (signature: FunctionSignature): Record<string, P
   ]) as Record<string, PlainDict>;
 };
 
-/** Whether a function accepts arguments that it does not name. */
+/** Whether a function accepts arguments that it does not declare. */
 export const takesOthers = ({ signature, unknown }: FunctionMeta): boolean =>
   signature.anyKeyword === true || unknown !== undefined;
 
@@ -57,7 +60,7 @@ const functionSchema = (name: string, fun: FunctionMeta): PlainDict => {
   };
 };
 
-/** The documentation of a function for editors: its text and what becomes of other arguments. */
+/** Returns the documentation of a function for editors, with its treatment of unknown arguments. */
 export const functionDoc = (name: string, fun: FunctionMeta): string =>
   [fun.doc, unknownText(fun)].filter(text => text !== undefined).join('\n\n') || name;
 

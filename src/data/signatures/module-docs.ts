@@ -117,7 +117,7 @@ const folders: Partial<Record<ModuleKind, string>> = {
   returners: 'returners',
 };
 
-/** `saltutil.sync_*`: nothing needs a sync here; the answer is what the artifact holds of the user's. */
+/** `saltutil.sync_*`: no sync is needed here; returns the user's modules in the artifact. */
 export const synced = (modules: readonly ModuleMeta[], what: string): string[] =>
   modules
     .filter(module => !module.builtin && !module.auto && folders[module.kind] === what)
@@ -155,7 +155,7 @@ export const functionText = (fun: FunctionMeta): string => {
   return parts.filter(part => part !== undefined && part !== '').join('\n\n');
 };
 
-/** What becomes of arguments that a state does not have, as a sentence; nothing when it refuses them. */
+/** Describes how a state treats unknown arguments; undefined if it refuses them. */
 export const unknownText = ({ unknown }: FunctionMeta): string | undefined =>
   unknown &&
   {

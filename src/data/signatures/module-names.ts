@@ -1,6 +1,6 @@
 import type { ModuleMeta } from '../../protocol/meta.ts';
 
-/** Whether a module goes by a name, or may do so on a host, where `__virtual__` decides. */
+/** Whether a module has a name, or may have it on a host, where `__virtual__` decides. */
 export const mayBeCalled = (
   { virtualname, file, virtual, anyName }: ModuleMeta,
   name: string,

@@ -2,8 +2,8 @@ import { keyIdentity } from './key.ts';
 import { type Data, isDict } from './value.ts';
 
 /**
- * A text that two values share exactly when Python calls them equal: `1`, `1.0` and `True` are,
- * and the order of keys does not count.
+ * Returns a string that two values share exactly if Python calls them equal: `1`, `1.0` and `True`
+ * are equal, and the order of keys is ignored.
  */
 export const canonical = (value: Data): string => {
   if (typeof value === 'string') return JSON.stringify(value);

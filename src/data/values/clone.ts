@@ -2,7 +2,7 @@ import { isOrdered, markOrdered } from './ordered.ts';
 import { copyPositions } from './position.ts';
 import { type Data, type DataKey, Float } from './value.ts';
 
-/** A copy that shares nothing that can change; positions come along, shared parts stay shared. */
+/** Makes a deep copy; positions are copied, and shared parts stay shared. */
 export const cloneData = (data: Data, done: Map<object, Data> = new Map()): Data => {
   if (typeof data !== 'object' || data === null || data instanceof Float) return data;
   const known = done.get(data);
@@ -22,7 +22,7 @@ export const cloneData = (data: Data, done: Map<object, Data> = new Map()): Data
   return dict;
 };
 
-/** Is every part of it in one place only? */
+/** Whether no part of it occurs twice. */
 export const isTree = (data: Data, seen: Set<object> = new Set()): boolean => {
   if (typeof data !== 'object' || data === null || data instanceof Float) return true;
   if (seen.has(data)) return false;
@@ -31,7 +31,7 @@ export const isTree = (data: Data, seen: Set<object> = new Set()): boolean => {
   return parts.every(part => isTree(part, seen));
 };
 
-/** As `cloneData`, in less time, for what `isTree`. */
+/** As `cloneData`, faster, for values that pass `isTree`. */
 export const cloneTree = (data: Data): Data => {
   if (typeof data !== 'object' || data === null || data instanceof Float) return data;
   if (Array.isArray(data)) {

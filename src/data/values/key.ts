@@ -1,6 +1,6 @@
 import { type DataKey, type Dict, Float } from './value.ts';
 
-/** The identity of a key: to Python `1`, `1.0` and `True` are one key. */
+/** Returns the identity of a key: in Python `1`, `1.0` and `True` are one key. */
 export const keyIdentity = (key: DataKey): unknown => {
   if (typeof key === 'string' || key === null) return key;
   if (typeof key === 'boolean') return Number(key);
@@ -11,7 +11,7 @@ export const keyIdentity = (key: DataKey): unknown => {
     : value;
 };
 
-/** The key of the dict that equals this one in Python, as the dict holds it. */
+/** Returns the dict's own key that equals this one in Python. */
 export const findKey = (dict: Dict, key: DataKey): DataKey | undefined => {
   if (dict.has(key)) return key;
   if (typeof key === 'string' || key === null) return undefined;

@@ -4,9 +4,9 @@ import { copyDict } from './ordered.ts';
 import { type Data, type Dict, isDict } from './value.ts';
 
 /**
- * Lays `above` over `target` in `target` itself, dictionaries at every depth; lists are replaced,
- * or joined (each value once) with `mergeLists`. What is new is shared with `above`, not copied:
- * templates see both as Python does. (salt.utils.dictupdate.update)
+ * Merges `above` into `target` in place, dictionaries at every depth; lists are replaced or, with
+ * `mergeLists`, joined without duplicates. New values are shared with `above`, not copied:
+ * templates see both as in Python. (salt.utils.dictupdate.update)
  *
  * @returns `target`
  */
@@ -22,17 +22,18 @@ export const updateDict = (target: Dict, above: Dict, mergeLists: boolean): Dict
 };
 
 /**
- * `above` over a copy of `below`, which stays as it is. (salt.utils.dictupdate.merge_recurse)
+ * Merges `above` over a copy of `below`, which is not changed.
+ * (salt.utils.dictupdate.merge_recurse)
  */
 export const mergeRecursive = (below: Dict, above: Dict, mergeLists: boolean): Dict =>
   updateDict(cloneData(below) as Dict, above, mergeLists);
 
 /**
- * Lays these over each other, from the first on, in time that grows with their size. The result
- * shares its values with the last one only.
+ * Merges all of these, the first one lowest, in time linear in their size. The result shares values
+ * only with the last one.
  */
 export const mergeAllByStrategy = (list: readonly Data[], options: MergeOptions): Data => {
-  // Where a value stands in two places, a change of the one must not be seen in the other.
+  // If a value occurs twice, changing one occurrence must not change the other.
   if (!isTree([...list]))
     return list.reduce<Data>(
       (below, above) => mergeByStrategy(cloneData(below), above, options),
@@ -52,7 +53,7 @@ export const mergeAllByStrategy = (list: readonly Data[], options: MergeOptions)
   return merged;
 };
 
-/** Joins lists again and again, and knows what is in them. */
+/** Joins lists repeatedly, and keeps an index of their items. */
 class Joins {
   readonly #seen = new WeakMap<readonly Data[], Set<string>>();
 
@@ -68,7 +69,7 @@ class Joins {
     }
   }
 
-  /** Joins in `below` itself where it was made here, as `joinLists` else. */
+  /** Joins in place if `below` was made here, otherwise as `joinLists`. */
   join(below: Data[], above: readonly Data[]): Data[] {
     const known = this.#seen.get(below);
     const seen = known ?? new Set(below.map(canonical));
@@ -93,8 +94,8 @@ export type MergeOptions = {
 };
 
 /**
- * `above` over `below` by one of Salt's strategies. Neither is changed; what only one of them has
- * is shared with it. (salt.utils.dictupdate.merge)
+ * Merges `above` over `below` by one of Salt's strategies. Neither is changed; values that only one
+ * of them has are shared with it. (salt.utils.dictupdate.merge)
  */
 export const mergeByStrategy = (below: Data, above: Data, options: MergeOptions): Data => {
   const strategy = strategyOf(options);
@@ -107,7 +108,7 @@ export const mergeDicts = (below: Dict, above: Dict, options: MergeOptions): Dic
   switch (strategyOf(options)) {
     case 'list':
       return sideBySide(below, above);
-    // The values of `above` stand as they are: nothing is merged below the first level.
+    // The values of `above` are used unchanged: nothing is merged below the first level.
     case 'aggregate':
     case 'overwrite':
       return new Map([...below, ...above]);
@@ -118,13 +119,13 @@ export const mergeDicts = (below: Dict, above: Dict, options: MergeOptions): Dic
   }
 };
 
-/** What `smart` stands for goes by the renderer. */
+/** Returns the strategy; that of `smart` depends on the renderer. */
 export const strategyOf = ({ strategy, renderer = '' }: MergeOptions): string => {
   if (strategy !== 'smart') return strategy;
   return /(^|\|)\s*yamlex/.test(renderer) ? 'aggregate' : 'recurse';
 };
 
-/** Keys of both: the value of each, side by side. */
+/** Combines the values of common keys in lists. */
 const sideBySide = (below: Dict, above: Dict): Dict =>
   new Map(
     [...below].map(([key, value]) => [
@@ -145,14 +146,14 @@ const lay = (below: Dict, above: Dict, mergeLists: boolean): Dict => {
   return merged;
 };
 
-/** One level deep, which is all that Salt asks for. (salt.serializers.yamlex.merge_recursive) */
+/** Merges one level deep, as Salt does. (salt.serializers.yamlex.merge_recursive) */
 const aggregate = (below: Data, above: Data): Data => {
   if (isDict(below) && isDict(above)) return new Map([...below, ...above]);
   if (Array.isArray(below) && Array.isArray(above)) return joinLists(below, above);
   return above;
 };
 
-/** `below`, then what `above` has beyond it, each value once. */
+/** Joins `below` and `above` without duplicates. */
 export const joinLists = (below: readonly Data[], above: readonly Data[]): Data[] => {
   const seen = new Set(below.map(canonical));
   const fresh = above.filter(item => {

@@ -4,9 +4,9 @@ import type { Dict } from './value.ts';
 const ordered = stamp<true>();
 
 /**
- * Says that a dictionary is one of Python's ordered ones: what the `yaml` renderer reads (SLS,
- * pillar) is, what a template makes (`{}`, `load_yaml`, `import_yaml`) is not. It shows where
- * YAML is written: an ordered dictionary keeps its keys as they stand, others are sorted.
+ * Marks a dictionary as one of Python's ordered ones: those of the `yaml` renderer (SLS, pillar)
+ * are ordered, those of a template (`{}`, `load_yaml`, `import_yaml`) are not. The difference is
+ * visible in YAML output: an ordered dictionary keeps its key order, others are sorted.
  */
 export const markOrdered = <T extends Dict>(dict: T): T => {
   ordered.put(dict, true);
@@ -15,6 +15,6 @@ export const markOrdered = <T extends Dict>(dict: T): T => {
 
 export const isOrdered = (dict: object): boolean => ordered.of(dict) === true;
 
-/** A dictionary of the same kind with the same entries. */
+/** Makes a dictionary of the same kind with the same entries. */
 export const copyDict = (dict: Dict): Dict =>
   isOrdered(dict) ? markOrdered(new Map(dict)) : new Map(dict);

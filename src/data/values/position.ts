@@ -8,13 +8,13 @@ export type TextPosition = { readonly line: number; readonly column: number };
 
 const texts = new WeakMap<SourceLocation, string>();
 
-/** Remembers the text of a place's file, to show the lines around it. */
+/** Adds the text of a location's file, to show the lines around it. */
 export const withText = (place: SourceLocation, text: string): SourceLocation => {
   texts.set(place, text);
   return place;
 };
 
-/** The lines around a place whose text is known. */
+/** Returns the lines around a location whose text is known. */
 export const excerptAt = (place: SourceLocation, around: number): string | undefined => {
   const text = texts.get(place);
   return text === undefined || place.line === undefined
@@ -22,12 +22,12 @@ export const excerptAt = (place: SourceLocation, around: number): string | undef
     : excerptOf(text, place.line, 1, around);
 };
 
-/** Leads from a position in a rendered text to the place in the template that it came from. */
+/** Maps a position in a rendered text to its location in the template. */
 export type Trace = (position: TextPosition) => SourceLocation;
 
 /**
- * Where a node and what is in it stand in a text, as offsets: few of them are ever asked for,
- * and only then is it worth to count lines.
+ * Positions of a node and its parts in a text, as offsets: few are ever needed, and lines are
+ * counted only for these.
  */
 export class NodePositions {
   readonly #locate: (offset: number) => TextPosition;
@@ -38,7 +38,7 @@ export class NodePositions {
 
   /**
    * @param at the offset of the node itself.
-   * @param offsets those of a sequence's items, or of the keys; negative where there is none.
+   * @param offsets of a sequence's items, or of the keys; negative if unknown.
    */
   constructor(
     locate: (offset: number) => TextPosition,
@@ -73,10 +73,10 @@ const fewKeys = 8;
 
 const places = stamp<NodePositions>();
 
-/** Remembers where a mapping or sequence was written. */
+/** Records the position of a mapping or sequence. */
 export const setPlaces = places.put;
 
-/** Where a key of a mapping or an item of a sequence was written, when the loader knows. */
+/** Returns the position of a mapping's key or a sequence's item, if the loader recorded it. */
 export const keyPosition = (node: object, key: unknown): TextPosition | undefined =>
   places.of(node)?.of(key);
 

@@ -5,7 +5,7 @@ import { type Data, type Dict, Float, isDict, toPlain, toPlainDict } from './val
 
 /**
  * An expected kind of value: its name for the user, a reader that returns `undefined` on mismatch,
- * and the JSON Schema of what is accepted.
+ * and the JSON Schema of accepted values.
  */
 export type ValueKind<T> = {
   readonly expected: string;
@@ -26,7 +26,7 @@ export const flag: ValueKind<boolean> = {
   read: value => (typeof value === 'boolean' ? value : undefined),
 };
 
-/** A whole number in a range. */
+/** An integer in a range. */
 export const whole = (least: number, most = Number.MAX_SAFE_INTEGER): ValueKind<number> => ({
   expected:
     most === Number.MAX_SAFE_INTEGER
@@ -53,7 +53,7 @@ export const seconds: ValueKind<number> = {
   },
 };
 
-/** Texts: a list, or one text with commas. */
+/** Strings: a list, or one comma-separated string. */
 export const textsKind: ValueKind<readonly string[]> = {
   expected: 'a list of texts',
   schema: {
@@ -99,13 +99,15 @@ export const oneOf = <T extends string>(...names: readonly T[]): ValueKind<T> =>
   read: value => names.find(name => name === value),
 });
 
-/** Where a key of a mapping was written. */
+/** Returns the position of a mapping's key. */
 export const keyLocation = (file: string, node: object, key: unknown): SourceLocation => ({
   file,
   ...keyPosition(node, key),
 });
 
-/** Reads one key of a file. Throws `<code>-value` with the place when it is something else. */
+/**
+ * Reads one key of a file. Throws `<code>-value` with the position if the value has the wrong type.
+ */
 export const readKey = <T>(
   source: { readonly file: string; readonly dict: Dict; readonly code: string },
   key: string,
@@ -122,7 +124,7 @@ export const readKey = <T>(
   );
 };
 
-/** A value in a message, by kind only where it could be a secret or long. */
+/** Describes a value in a message; only its type if it could be a secret or long. */
 export const describeValue = (value: Data): string => {
   if (value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';

@@ -1,13 +1,16 @@
 /**
- * A note on objects that others cannot see: a private field, which costs a fraction of an entry
- * in a WeakMap. `of` returns it, `put` sets it.
+ * A note on objects that is invisible to other code: a private field, which costs a fraction of an
+ * entry in a WeakMap. `of` returns it, `put` sets it.
  */
 export type Stamp<Note> = {
   readonly of: (target: object) => Note | undefined;
   readonly put: (target: object, note: Note) => void;
 };
 
-/** A constructor that returns its argument: a class over it adds its fields to that. */
+/**
+ * A constructor that returns its argument, so that a derived class adds its private fields to that
+ * object.
+ */
 class Given {
   constructor(target: object) {
     // biome-ignore lint/correctness/noConstructorReturn: JavaScript's way to add private fields to another's object.

@@ -5,9 +5,9 @@ import { type Data, type DataKey, type Dict, Float, isDict } from './value.ts';
 export const noValue: unique symbol = Symbol('missing');
 
 /**
- * The value at a path such as `nginx:vhosts:0:name`: dictionaries by key, lists by index, and
- * through a list of dictionaries by the first that has the key (a number is a number there).
- * Keys that are numbers or booleans are found too. (salt.utils.data.traverse_dict_and_list)
+ * Returns the value at a path such as `nginx:vhosts:0:name`: dictionaries by key, lists by index,
+ * and lists of dictionaries by the first one with the key (there, a number is an index). Keys that
+ * are numbers or booleans are found too. (salt.utils.data.traverse_dict_and_list)
  */
 export const traverse = (data: Data, path: string, delimiter = ':'): Data | typeof noValue => {
   let at: Data | typeof noValue = data;
@@ -38,7 +38,7 @@ const inDict = (dict: Dict, part: string): Data | typeof noValue => {
   return key === undefined ? noValue : (dict.get(key) ?? null);
 };
 
-/** What YAML makes of a part of a path: `7.4` may be a key that is a number. */
+/** Parses a part of a path as YAML: `7.4` may be a key that is a number. */
 const typed = (part: string): DataKey | undefined => {
   if (/^[-+]?(?:0|[1-9]\d*)$/.test(part)) return Number(part);
   if (/^[-+]?\d+\.\d+$/.test(part))

@@ -3,7 +3,7 @@ import { type Plain, type PlainDict, setOwn } from '../../protocol/plain.ts';
 import { isWholeFloat, markWholeFloat, wholeFloatText } from '../../protocol/whole-floats.ts';
 
 /**
- * The value model of the control side: what YAML, pillar, grains and templates work with.
+ * The value model of the control side: the values of YAML, pillar, grains and templates.
  * Mappings are Maps, because Salt's dicts keep order and typed keys (`1` is not `"1"`) and a
  * plain object loses both. A JavaScript integer is an int; any other number a float; a float
  * with an integral value (1.0) is a `Float`, an int beyond 2^53 a bigint.
@@ -33,7 +33,7 @@ export class Float {
 
 export const isDict = (value: unknown): value is Dict => value instanceof Map;
 
-/** Plain JSON data as Data: objects become Maps. */
+/** Converts plain JSON data to Data: objects become Maps. */
 export const toData = (value: Plain | undefined): Data => {
   if (value === null || value === undefined || typeof value !== 'object') return value ?? null;
   if (Array.isArray(value)) return value.map((item, at) => itemData(value, at, item));
@@ -49,13 +49,13 @@ export const toDict = (value: PlainDict): Dict => {
   return dict;
 };
 
-/** A key as the text it has in JSON (Python's `json.dumps`: True -> "true", None -> "null"). */
+/** Returns a key as in JSON (Python's `json.dumps`: True -> "true", None -> "null"). */
 export const keyText = (key: DataKey): string => String(key);
 
 /**
- * Data as plain JSON: Maps become objects that keep the order of their keys, floats become numbers
- * (of those in a list or dict it is remembered what they were, see `protocol/whole-floats.ts`), big
- * ints become strings of digits where a number cannot hold them.
+ * Converts Data to plain JSON: Maps become objects that keep the order of their keys, floats become
+ * numbers (those in a list or dict are recorded as floats, see `protocol/whole-floats.ts`), and big
+ * ints become strings of digits if a number cannot represent them.
  */
 export const toPlain = (value: Data): Plain => {
   if (value instanceof Float) return Number.isFinite(value.value) ? value.value : String(value);
@@ -67,7 +67,7 @@ export const toPlain = (value: Data): Plain => {
   return list;
 };
 
-/** A float that a plain number could not distinguish from an integer. */
+/** Whether a float would look like an integer as a plain number. */
 export const isWhole = (value: Data): value is Float =>
   value instanceof Float && Number.isInteger(value.value);
 

@@ -1,8 +1,8 @@
 import { type Data, type DataKey, type Dict, toPlain } from './value.ts';
 
 /**
- * A dict that is believed to be as it was, for work that begins before it is known: it remembers
- * what was read of it, so that the work counts when that much proves true.
+ * A dict with assumed values, for speculative work: it records which of them were read, so that the
+ * work can be committed if these prove true.
  */
 export class WatchedDict extends Map<DataKey, Data> {
   readonly #read = new Set<DataKey>();
@@ -48,14 +48,14 @@ export class WatchedDict extends Map<DataKey, Data> {
     super.forEach(visit);
   }
 
-  /** Its entries, which does not count as reading: for a copy that asks again when it is read. */
+  /** Returns the entries without recording reads, for a copy that records its own reads. */
   unread(): MapIterator<[DataKey, Data]> {
     return super.entries();
   }
 
   /**
-   * Becomes what is true.
-   * @returns whether all that was read is so; otherwise nothing is changed
+   * Replaces the assumed values by the real ones.
+   * @returns whether all values that were read are right; if not, nothing is changed
    */
   settle(truth: Dict): boolean {
     const before = new Map(super.entries());

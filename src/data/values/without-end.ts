@@ -1,6 +1,6 @@
 /**
- * Returns a text without the characters of `set` at its end. A regular expression such as `/\n+$/`
- * needs quadratic time on a text that holds many of them elsewhere.
+ * Removes the characters of `set` from the end of a string. A regular expression such as `/\n+$/`
+ * needs quadratic time if the string contains many of them elsewhere.
  */
 export const withoutEnd = (text: string, set: string): string => {
   let end = text.length;

@@ -4,11 +4,11 @@ import { splitRosterWords } from '../words.ts';
 
 export type SshArguments = {
   readonly jump?: string;
-  /** Options that a roster may set; the others are Ansible's business. */
+  /** Options that are allowed in a roster; all others are ignored. */
   readonly options: readonly string[];
 };
 
-/** What the arguments that Ansible gives to ssh mean here: the way to the host, and options. */
+/** Interprets Ansible's ssh arguments: jump hosts and options. */
 export const readSshArguments = (texts: readonly string[]): SshArguments => {
   const options: string[] = [];
   let jump: string | undefined;
@@ -31,7 +31,7 @@ export const readSshArguments = (texts: readonly string[]): SshArguments => {
   return { ...(hops && isJumpChain(hops.join(',')) ? { jump: hops.join(',') } : {}), options };
 };
 
-/** `ProxyJump=bastion`, and the command that did its work before there was one. */
+/** Reads `ProxyJump=bastion`, and the equivalent older `ProxyCommand`. */
 const jumpOf = (option: string): string | undefined => {
   const [, name = '', value = ''] = /^(\w+)(?:\s*=\s*|\s+)(.*)$/s.exec(option) ?? [];
   if (/^proxyjump$/i.test(name)) return value;

@@ -15,11 +15,11 @@ export const ansibleTags: OwnTags = new Map([
 const marked = (value: Data | undefined, mark: string): value is Dict =>
   isDict(value) && value.size === 1 && value.has(mark);
 
-/** A secret of Ansible's that we have no key for. */
+/** Whether a value is encrypted by Ansible's vault, for which we have no key. */
 export const isVault = (value: Data | undefined): boolean =>
   marked(value, vault) || (typeof value === 'string' && value.startsWith('$ANSIBLE_VAULT'));
 
-/** The value without Ansible's marks, at any depth. */
+/** Returns the value without Ansible's marks, at any depth. */
 export const unmarked = (value: Data): Data => {
   if (marked(value, unsafe)) return unmarked(value.get(unsafe) ?? null);
   if (marked(value, vault)) return unmarked(value.get(vault) ?? null);

@@ -9,11 +9,11 @@ const mostNames = 1000;
 const variables = /\{\{([^{}]*)\}\}/g;
 
 /**
- * Replaces `{{ name }}` and `{{ lookup('env', 'NAME') }}`, the two that connection settings of
- * inventories use, with an optional `default('…')`. What is `!unsafe` stays as it is.
+ * Replaces `{{ name }}` and `{{ lookup('env', 'NAME') }}`, the two templates that connection
+ * settings of inventories use, with an optional `default('…')`. `!unsafe` values are not changed.
  *
  * @param setting the variable's name, for messages
- * @throws TsaltError `roster-template` for other templates: Ansible alone could answer them
+ * @throws TsaltError `roster-template` for other templates, which only Ansible can evaluate
  */
 export const expand = (
   value: Data,
@@ -45,7 +45,7 @@ export const expand = (
   return replace(value, 0);
 };
 
-/** The text is not shown: a password may look like a template. */
+/** Omits the text from the error, since a password may look like a template. */
 const unanswered = (setting: string, at: SourceLocation): TsaltError =>
   new TsaltError('roster-template', `The template of '${setting}' cannot be answered.`, {
     at,

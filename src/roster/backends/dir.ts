@@ -13,7 +13,7 @@ export const dir = async (
 ): Promise<BackendHosts> => {
   const names = await list(folder);
   const entries: Entry[] = [];
-  // One after the other: thousands at once are more than a process may open.
+  // One after the other: thousands at once exceed the limit of open files.
   for (const name of names) {
     const file = join(folder, name);
     const value = await parseFlatRoster(await readRosterFile(file), file, render);

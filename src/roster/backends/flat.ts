@@ -17,7 +17,7 @@ export const flat = async (
   return { entries: entriesOf(await parseFlatRoster(text, file, render), file) };
 };
 
-// What needs a renderer: a shebang, or a tag of Liquid or Jinja.
+// Whether the text needs a renderer: it has a shebang, or a tag of Liquid or Jinja.
 const isTemplate = (text: string): boolean => text.startsWith('#!') || /\{[{%#]/.test(text);
 
 export const parseFlatRoster = (

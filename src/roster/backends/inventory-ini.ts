@@ -43,7 +43,7 @@ export const parseIniInventory = (
   return inventory;
 };
 
-/** A comment starts at the line's beginning or after a space, outside of quotes. */
+/** A comment begins at the start of the line or after a space, outside of quotes. */
 const withoutComment = (line: string): string => {
   if (/^\s*[#;]/.test(line)) return '';
   let quote = '';
@@ -67,7 +67,9 @@ const pair = (field: string, at: { file: string; line: number }): readonly [stri
   return [field.slice(0, split), typed(unquote(field.slice(split + 1)))];
 };
 
-/** The text is not shown: it may be a password, or the rest of one that has a space in it. */
+/**
+ * Omits the text from the error: it may be a password, or the rest of one that contains a space.
+ */
 const noPair = (what: 'line' | 'field', at: { file: string; line: number }): TsaltError =>
   new TsaltError('roster-ini', `A ${what} of the inventory is no key=value.`, {
     at,
@@ -77,7 +79,7 @@ const noPair = (what: 'line' | 'field', at: { file: string; line: number }): Tsa
 const unquote = (text: string): string =>
   text.replace(/"([^"]*)"|'([^']*)'/g, (_, double, single) => double ?? single);
 
-/** A Python literal where the text is one, as Ansible takes it: `True` is true, `true` is text. */
+/** Parses a Python literal, as Ansible does: `True` is true, `true` is a string. */
 const typed = (text: string): Data => {
   if (/^(0|-?[1-9]\d{0,14})$/.test(text)) return Number(text);
   if (/^-?(\d{1,15}\.\d*|\.\d+)$/.test(text)) return new Float(Number(text));
@@ -86,7 +88,7 @@ const typed = (text: string): Data => {
   return /^(\[.*\]|\{.*\})$/s.test(text) && !text.startsWith('{{') ? literal(text) : text;
 };
 
-/** Lists and dictionaries as Python writes them, which is YAML as well in most cases. */
+/** Parses Python's lists and dictionaries, which are valid YAML in most cases. */
 const literal = (text: string): Data => {
   try {
     return loadYaml(text.replace(/\bNone\b/g, 'null'));

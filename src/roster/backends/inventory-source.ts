@@ -36,7 +36,7 @@ const read = async (
   else await readText(inventory, source);
 };
 
-/** Names that Ansible passes over in a folder of inventories. */
+/** Names that Ansible ignores in a folder of inventories. */
 const ignored = /^\.|~$|\.(pyc|pyo|swp|bak|rpm|md|txt|rst|orig|ini|cfg|retry)$|^(group|host)_vars$/;
 
 const readFolder = async (inventory: Inventory, folder: string): Promise<void> => {
@@ -46,7 +46,7 @@ const readFolder = async (inventory: Inventory, folder: string): Promise<void> =
   }
 };
 
-/** A program that has no `_meta` is asked for each host alone. */
+/** Calls a program without `_meta` once for each host. */
 const readProgram = async (inventory: Inventory, file: string): Promise<void> => {
   checkTrusted(file, 'The inventory program');
   const ask = async (...args: string[]): Promise<Data> =>
@@ -78,7 +78,7 @@ const readText = async (inventory: Inventory, file: string): Promise<void> => {
 const fromPlugin = async (file: string, plugin: string): Promise<string> => {
   try {
     const args = ['-i', file, '--list'];
-    // What cannot be read would be a warning only, and no hosts.
+    // Otherwise an unreadable inventory would cause only a warning, and no hosts.
     const env = { ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED: 'true' };
     return await runRosterProgram({ file: 'ansible-inventory', args, source: file, env });
   } catch (cause) {
@@ -133,7 +133,7 @@ const varsIn = async (dir: string, name: string): Promise<Dict[]> => {
   const loaded = await Promise.all(
     files.map(async file => {
       const text = await readRosterFile(file);
-      // A vault is a secret of Ansible's that we have no key for.
+      // A vault is encrypted by Ansible, and we have no key for it.
       return text.startsWith('$ANSIBLE_VAULT') ? null : loadYaml(text, { file, tags: ansibleTags });
     }),
   );

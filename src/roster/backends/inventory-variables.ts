@@ -3,7 +3,7 @@ import { TsaltError } from '../../protocol/error.ts';
 import type { Inventory, InventoryGroup } from './inventory.ts';
 
 /**
- * Each host's variables in an inventory that is read: of `all`, then of its groups from the
+ * Returns each host's variables in an inventory: those of `all`, then of its groups from the
  * outermost inwards, then its own.
  *
  * @throws TsaltError `roster-groups`
@@ -29,7 +29,7 @@ export const hostVariables = (inventory: Inventory): ((host: string) => Dict) =>
   };
 };
 
-/** Of groups at one depth `ansible_group_priority` decides, then the name. */
+/** Orders groups of the same depth by `ansible_group_priority`, then by name. */
 const inOrder = ({ groups }: Inventory): [string, InventoryGroup][] => {
   const depths = depthsOf(groups);
   const placeOf = ([name, group]: [string, InventoryGroup]): [number, number] => [
@@ -56,7 +56,7 @@ const tooDeep = (name: string): TsaltError =>
     `The group '${name}' of the inventory stands in more than ${deepest} others.`,
   );
 
-/** How far each group lies below `all`, by the longest way. */
+/** Returns the depth of each group below `all`, along the longest path. */
 const depthsOf = (groups: ReadonlyMap<string, InventoryGroup>): ReadonlyMap<string, number> => {
   const parents = new Map<string, string[]>();
   for (const [name, { children }] of groups)

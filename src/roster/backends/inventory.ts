@@ -45,13 +45,13 @@ export type InventoryGroup = {
   readonly hosts: Set<string>;
   readonly children: Set<string>;
   readonly vars: Dict;
-  /** Of `group_vars`: all of them come after what any inventory itself says of a group. */
+  /** Variables of `group_vars`: they override those in any inventory file. */
   readonly fileVars: Dict;
 };
 
 /**
- * `web[01:03].x` and `db-[a:c]` as the names they expand to.
- * @throws TsaltError `roster-range` for more than an inventory can mean
+ * Expands `web[01:03].x` and `db-[a:c]` to the names.
+ * @throws TsaltError `roster-range` for an excessive range
  */
 export const expandRange = (pattern: string, at?: SourceLocation): string[] => {
   const match = /^(.*?)\[(\w+):(\w+)(?::(\d+))?\](.*)$/.exec(pattern);
@@ -91,7 +91,7 @@ const rangeOf = (
   };
 };
 
-/** A group as YAML and JSON inventories write it. */
+/** Reads a group of a YAML or JSON inventory. */
 export const readGroup = (
   inventory: Inventory,
   name: string,
@@ -121,7 +121,7 @@ export const readGroup = (
   }
 };
 
-/** A member as inventories name it: a range stands for many, and a port may follow. */
+/** Adds a member as inventories write it: it may be a range and have a port. */
 export const addMember = (
   inventory: Inventory,
   group: InventoryGroup,

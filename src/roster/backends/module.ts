@@ -5,7 +5,7 @@ import { runRosterProgram } from '../program.ts';
 import type { BackendHosts } from '../roster.ts';
 import { entriesOf } from './flat.ts';
 
-// Descriptor 3 carries the answer, so the module may print what it likes.
+// Descriptor 3 carries the result, so the module may print anything.
 const footer = `
 ;(async given => {
   const { writeFileSync } = require('node:fs');
@@ -22,8 +22,8 @@ const footer = `
 `;
 
 /**
- * A TypeScript or JavaScript module: its default export (or `hosts`) is a flat roster, or a
- * function that gives one, asynchronous if it likes.
+ * Reads a TypeScript or JavaScript module: its default export (or `hosts`) is a flat roster, or a
+ * function that returns one, also asynchronously.
  */
 export const module = async (file: string): Promise<BackendHosts> => {
   const code = await compile(file);

@@ -37,7 +37,10 @@ export const sshconfig = async (file: string): Promise<BackendHosts> => {
   return { entries: [...entries.values()] };
 };
 
-/** Which sections are for a name, in order. Of thousands most are for one name alone. */
+/**
+ * Returns a function that finds the sections of a name, in order. Of thousands of sections, most
+ * have a single name.
+ */
 const sectionFinder = (sections: readonly Section[]): ((name: string) => Section[]) => {
   const byName = new Map<string, number[]>();
   const wide: (readonly [number, (name: string) => boolean])[] = [];
@@ -80,7 +83,7 @@ const settingsOf = (name: string, sections: readonly Section[]): Dict => {
 
 const maxDepth = 16;
 
-/** Sections in the order they count; `Include` is followed where it stands. */
+/** Returns sections in order of precedence; `Include` is expanded in place. */
 export const parseSshConfig = (text: string, file: string, depth = 0): Section[] => {
   const sections: Section[] = [{ patterns: ['*'], settings: [], file, line: 1 }];
   for (const [at, line] of text.split('\n').entries()) {

@@ -4,9 +4,9 @@ import type { RenderContext, TextReads } from '../../render/types.ts';
 /** The reads of the templates of one host, with the environments of the templates. */
 export type HostReads = { readonly saltenv: string; readonly reads: TextReads }[];
 
-/** A host whose states are to be checked. */
+/** A host whose states are checked. */
 type AlikeHost = {
-  /** Undefined if nothing is known to be the same as of others. */
+  /** Undefined if nothing is known to equal other hosts. */
   readonly profile: string | undefined;
   readonly matches: Matches;
   readonly context: (saltenv: string) => RenderContext;
@@ -14,17 +14,18 @@ type AlikeHost = {
 
 type Kept<Result> = { readonly reads: HostReads; readonly result: Result };
 
-/** Results that are kept for one profile and list of SLS. */
+/** Limit of results for one profile and list of SLS. */
 const mostKept = 8;
 
 /**
- * Results of hosts during one check. A host of the same profile with the same SLS of which all
- * templates would read the same has the same states: they are neither rendered nor compiled again.
+ * Results of hosts during one check. A host of the same profile with the same SLS, whose templates
+ * would all read the same values, has the same states: they are neither rendered nor compiled
+ * again.
  */
 export class AlikeHosts<Result> {
   readonly #kept = new Map<string, Kept<Result>[]>();
 
-  /** @param check renders and compiles, and returns with its result what the templates read */
+  /** @param check renders and compiles, and returns its result with the recorded reads */
   async checked(
     { profile, matches, context }: AlikeHost,
     check: () => Promise<Result & { readonly reads: HostReads | undefined }>,
@@ -50,7 +51,7 @@ const isSame = async (all: HostReads, context: AlikeHost['context']): Promise<bo
   return true;
 };
 
-/** Many templates read the same: it is compared once. */
+/** Removes duplicate reads, so that each is compared once. */
 const distinct = (all: HostReads): HostReads => [
   ...new Map(all.map(one => [`${one.saltenv}\0${one.reads.key}`, one])).values(),
 ];

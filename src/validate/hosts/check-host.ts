@@ -19,11 +19,11 @@ import type { OfflinePeer } from './offline-peer.ts';
 
 export type CheckSettings = {
   /**
-   * Names what the host has in common with others: grains but for its names, and what the roster
-   * adds. Undefined if nothing is known to be the same.
+   * Identifies what the host shares with others: grains except its names, and the roster's
+   * additions. Undefined if nothing is known to be equal.
    */
   readonly profile?: string | undefined;
-  /** The SLS to check; undefined: what the top file assigns. */
+  /** The SLS to check; undefined: those that the top file assigns. */
   readonly sls: readonly string[] | undefined;
   /** Refuse arguments that would be ignored. */
   readonly isStrict: boolean;
@@ -32,12 +32,12 @@ export type CheckSettings = {
 /** The compiled states of a host and its findings. */
 export type HostCheck = {
   readonly findings: readonly Finding[];
-  /** All SLS that were rendered, and the states that are compiled together, for rules. */
+  /** All rendered SLS, and the states that are compiled together, for rules. */
   readonly trees: readonly SlsTree[];
   readonly groups: readonly (readonly LowChunk[])[];
   readonly modules: readonly ModuleMeta[];
   readonly pillar: Dict;
-  /** A part needs the host, so that not all of it is known. */
+  /** A part needs the host, so the result is incomplete. */
   readonly isPartial: boolean;
 };
 
@@ -56,9 +56,10 @@ export class CompileCache {
   #next = 0;
 
   /**
-   * The entry of a rendered text at a place. Texts of several hosts are mostly one string.
+   * Returns the entry of a rendered text at a location. Texts of several hosts are usually one
+   * string.
    *
-   * @param written the template, which may have changed without a change of what it renders to
+   * @param written the template, which may change without changing the rendered text
    */
   text(rendered: string, written: string, place: string): KnownText {
     const places = this.#texts.get(rendered) ?? new Map<string, WrittenText>();
@@ -82,7 +83,7 @@ export type CheckMemory = {
  * Renders and compiles everything of one host as a run does, and collects all errors instead of
  * stopping at the first.
  *
- * @param attempt greeted with grains, its wire is `peer`
+ * @param attempt an attempt with grains, whose wire is `peer`
  */
 export const checkHostStates = async (
   attempt: HostAttempt,
@@ -222,7 +223,7 @@ const hasTop = async ({ loader, ctx }: StateCallView): Promise<boolean> => {
   return false;
 };
 
-/** Collects what a tree is made of, to know another host's tree that is the same. */
+/** Records the inputs of a tree, to recognise an equal tree of another host. */
 class InputRecorder {
   #parts: string[] = [];
   #isWhole = true;
@@ -234,7 +235,7 @@ class InputRecorder {
     this.#reads = [];
   }
 
-  /** The reads of all templates; undefined where they are not known. */
+  /** Returns the reads of all templates; undefined if they are not known. */
   get reads(): HostReads | undefined {
     return this.#reads;
   }
@@ -248,7 +249,7 @@ class InputRecorder {
     this.#parts.push(...parts);
   }
 
-  /** Something has no text that could be compared. */
+  /** Gives up: something has no text that could be compared. */
   give(): void {
     this.#isWhole = false;
   }
@@ -258,14 +259,14 @@ class InputRecorder {
   }
 }
 
-/** Ends a rendering whose text was read for another host already. */
+/** Ends a rendering whose text was already parsed for another host. */
 class KnownDocument extends Error {
   rendered: RenderedSls | undefined;
 }
 
 /**
- * Renders SLS and records their texts. A text that another host of the profile had is not read
- * again: hosts of a profile differ by their names only, and so do the parts that they chose.
+ * Renders SLS and records their texts. A text that another host of the profile had is not parsed
+ * again: hosts of a profile differ only by their names, and so do the parts that they chose.
  */
 const recordingLoader = (
   { facts, templates }: HostAttempt,
@@ -324,8 +325,8 @@ const recordingLoader = (
 };
 
 /**
- * Turns gaps that only the host can fill into notes. Errors that such a gap may cause are left out: the SLS that could
- * not be rendered may have the state that is missing.
+ * Converts gaps that only the host can fill into notes. Removes errors that such a gap may cause:
+ * an SLS that could not be rendered may contain the missing state.
  */
 const withoutConsequences = (findings: readonly Finding[], { needed }: OfflinePeer): Finding[] =>
   findings.flatMap(finding => {

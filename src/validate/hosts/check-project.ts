@@ -20,24 +20,24 @@ import { anyHost, type CheckSubject, type GrainsChoice, subjectsOf } from './sub
 
 export type ProjectCheck = {
   readonly request: Request;
-  /** The roster's entries with what is wrong with them. */
+  /** The roster's entries, with their errors. */
   readonly roster: readonly CheckedHost[];
-  /** Undefined: what the top file assigns. */
+  /** Undefined: those that the top file assigns. */
   readonly sls: readonly string[] | undefined;
   readonly grains: GrainsChoice;
   readonly answers: readonly RecordedAnswer[];
-  /** Keeps what was read for the next check. */
+  /** Keeps parsed data for the next check. */
   readonly cache?: CompileCache;
   /** Texts of an editor that are checked instead of the saved files, by absolute path. */
   readonly unsaved?: ReadonlyMap<string, string>;
-  /** Sees each host once it is compiled. */
+  /** Called with each host once it is compiled. */
   readonly inspect?: (host: HostCheck, subject: CheckSubject) => readonly Finding[];
 };
 
 export type CheckedProject = {
   readonly findings: Findings;
   readonly hosts: number;
-  /** Hosts whose grains are not known, and were checked as a usual machine or left out. */
+  /** Hosts with unknown grains, which were checked as a usual machine or left out. */
   readonly unknown: readonly string[];
 };
 
@@ -173,7 +173,7 @@ const checkRoots = ({ config }: Request, findings: Findings): void => {
 const isDefault = (folder: string, dir: string): boolean =>
   folder === `${dir}/pillar` || folder === `${dir}/states`;
 
-/** Warnings of the run are findings. */
+/** Converts warnings of the run to findings. */
 const noteLog = (event: RunEvent, findings: Findings): void => {
   if (event.type !== 'log' || (event.level !== 'warning' && event.level !== 'error')) return;
   const { message, module, host } = event;

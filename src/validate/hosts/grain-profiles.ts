@@ -81,8 +81,8 @@ const kernel = (kernelrelease: string, kernelversion: string, systemd: string): 
 });
 
 /**
- * The systems that hosts can be checked as, by the names that `--grains` takes. Names, releases and
- * codenames are those of each system's os-release file.
+ * The systems as which hosts can be checked, by the names that `--grains` takes. Names, releases
+ * and codenames are from each system's os-release file.
  */
 const systems: Readonly<Record<string, PlainDict>> = {
   'debian-12': debian(
@@ -112,7 +112,7 @@ const systems: Readonly<Record<string, PlainDict>> = {
   'alpine-3': alpine,
 };
 
-/** The profile of hosts of which nothing is known. */
+/** The profile of hosts about which nothing is known. */
 export const defaultProfile = 'debian-12';
 
 /** Hardware, network and the rest of a usual virtual machine. */

@@ -13,7 +13,7 @@ export type RecordedAnswer = {
   readonly value: Plain;
 };
 
-/** Stands where the wire to a host is in a run: answers from a record, and connects to nothing. */
+/** Replaces the wire to a host: answers from a record, and does not connect to anything. */
 export class OfflinePeer extends Peer {
   readonly #answers: readonly RecordedAnswer[];
   readonly #modules: readonly ModuleMeta[];
@@ -59,7 +59,9 @@ export class OfflinePeer extends Peer {
     );
   }
 
-  /** Modules of the user may make functions that their sources do not show. */
+  /**
+   * Whether the function may exist: user modules may make functions that their sources do not show.
+   */
   #isKnown(fun: string): boolean {
     const dot = fun.indexOf('.');
     const [module, name] = [fun.slice(0, dot), fun.slice(dot + 1)];
@@ -72,7 +74,7 @@ export class OfflinePeer extends Peer {
   }
 }
 
-/** Functions that look at nothing but their arguments, on any host. */
+/** Functions that use only their arguments, on any host. */
 const computed: Readonly<Record<string, (args: readonly string[]) => string | undefined>> = {
   'file.basename': ([path]) => path?.slice(path.lastIndexOf('/') + 1),
   'file.dirname': ([path]) => {

@@ -10,7 +10,7 @@ import { loadYaml } from '../../yaml/load.ts';
 import { defaultProfile, profileGrains } from './grain-profiles.ts';
 import type { RecordedAnswer } from './offline-peer.ts';
 
-/** Where the grains of hosts come from. */
+/** The source of the hosts' grains. */
 export type GrainsChoice =
   | { readonly kind: 'profiles'; readonly names: readonly string[] }
   | { readonly kind: 'file'; readonly path: string }
@@ -25,7 +25,7 @@ export type CheckSubject = {
   readonly grains: PlainDict;
   /** Its name in findings: the ID, with the profile if it is checked with several. */
   readonly label: string;
-  /** The same for hosts that differ by their names only. */
+  /** Equal for hosts that differ only by their names. */
   readonly profile?: string;
 };
 

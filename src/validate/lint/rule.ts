@@ -6,11 +6,11 @@ import { isPlainDict, type Plain } from '../../protocol/plain.ts';
 import type { Severity } from '../findings.ts';
 import type { SourceFiles } from './source-files.ts';
 
-/** One way in which states that compile are probably wrong. */
+/** A pattern of states that compile but are probably wrong. */
 export type LintRule = {
   readonly id: string;
   readonly severity: Severity;
-  /** What is wrong and what to write instead, for the reference page. */
+  /** The problem and its solution, for the reference page. */
   readonly why: string;
   /** An SLS with the mistake, and the same without it. */
   readonly bad: string;
@@ -21,9 +21,9 @@ export type LintRule = {
 export type LintHit = {
   /** One sentence, without ID, SLS and place. */
   readonly message: string;
-  /** The argument it is about; the whole state without it. */
+  /** The argument concerned; absent for the whole state. */
   readonly argument?: string;
-  /** Returns the corrected line of the file, or undefined where it has another form. */
+  /** Returns the corrected line of the file; undefined if the line has another form. */
   readonly fix?: (line: string) => string | undefined;
 };
 
@@ -78,12 +78,12 @@ export class LintRun {
     return at?.line === undefined ? undefined : this.files.lines(at.file)?.[at.line - 1];
   }
 
-  /** Whether the state itself has an argument, not a state that adds it nor the compiler. */
+  /** Whether the state itself sets an argument, and not another state or the compiler. */
   isOwn(chunk: LowChunk, argument: string): boolean {
     return this.lineOf(chunk, argument)?.includes(`${argument}:`) === true;
   }
 
-  /** Whether an argument is written out: no template computes its line. */
+  /** Whether an argument is literal: no template computes its line. */
   isLiteral(chunk: LowChunk, argument: string): boolean {
     const line = this.lineOf(chunk, argument);
     return line !== undefined && !/\{[{%]/.test(line);

@@ -18,7 +18,9 @@ const largest = 1024 * 1024;
 /** Keys that tsalt-ssh itself reads. */
 const ownKeys = new Set(['include', 'mine_functions', 'schedule', 'beacons', 'master']);
 
-/** Keys at the start of a line in pillar files whose names no file of the file roots has. */
+/**
+ * Finds keys at the start of a line in pillar files whose names no file of the file roots contains.
+ */
 export const unusedPillar = (
   config: Config,
 ): { readonly message: string; readonly at: SourceLocation & { readonly line: number } }[] => {
@@ -40,7 +42,7 @@ export const unusedPillar = (
   );
 };
 
-/** Files that are not YAML, and those that hand everything below a key on. */
+/** Whether a file is not YAML, or passes on everything below a key. */
 const isProgram = (text: string): boolean =>
   /^#!.*\b(ts|js|py|pydsl|mako|wempy|json5?|toml)\b/.test(text);
 

@@ -28,7 +28,7 @@ const takesSource = [
   'file.cached',
 ];
 
-/** Arguments that bring the content of a file. */
+/** Arguments that set the content of a file. */
 const contents = [
   'source',
   'contents',
@@ -261,7 +261,7 @@ const single = [
   'sysctl.present',
 ];
 
-/** A state with a condition may be the other way for some hosts. */
+/** A state with a condition may not run for some hosts. */
 const isAlternative = (chunk: LowChunk): boolean =>
   ['onlyif', 'unless', 'onfail', 'onchanges', 'creates', 'prereq'].some(name =>
     isGiven(chunk[name]),

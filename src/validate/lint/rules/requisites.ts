@@ -1,7 +1,7 @@
 import { valueType } from '../../../data/signatures/check-type.ts';
 import { isOneOf, type LintHit, type LintRule, namedRequisites } from '../rule.ts';
 
-/** Functions that look and change nothing. */
+/** Functions that change nothing. */
 const unchanging = [
   'test.nop',
   'test.succeed_without_changes',

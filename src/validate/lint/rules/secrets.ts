@@ -11,11 +11,11 @@ import {
   type LintRun,
 } from '../rule.ts';
 
-/** A reference to where the secret is, or nothing at all. */
+/** Whether a value is a reference to the secret, or empty. */
 const isReference = (text: string): boolean =>
   text === '' || /^(sdb:\/\/|__slot__:|\$[0-9a-z]+\$|\{|!|\*+$|x+$)/i.test(text);
 
-/** Texts by the names under which they stand in an argument. */
+/** Returns the strings in an argument, by name. */
 const named = (name: string, value: Plain | undefined): [string, string][] => {
   if (typeof value === 'string') return [[name, value]];
   if (Array.isArray(value)) return value.flatMap(item => named(name, item));
@@ -80,10 +80,10 @@ export const secretRules: readonly LintRule[] = [
   },
 ];
 
-/** How far below an argument a value of it is looked for. */
+/** How many lines below an argument its value is searched. */
 const farthest = 60;
 
-/** Whether a line of the file itself has the name with this value: no template computes it. */
+/** Whether a line of the file contains the name with this value: no template computes it. */
 const isWritten = (
   run: LintRun,
   chunk: LowChunk,
