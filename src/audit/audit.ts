@@ -30,7 +30,7 @@ export type HostAudit = {
   readonly drift: readonly Drift[];
   readonly failed: readonly Prediction[];
   readonly gone: readonly GoneDrift[];
-  /** Why there is no result, or no result of states. */
+  /** Why the host has no result, or none of states. */
   readonly reason?: string;
 };
 

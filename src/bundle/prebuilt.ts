@@ -9,9 +9,9 @@ import { packageRoot } from './locate.ts';
 import { writePrivate } from './private-dir.ts';
 
 /*
- * What `npm run build` leaves in `dist/prebuilt`: the artifact of a tree without modules of its
- * own, and what is known of the built-in modules. A first run, and every run of a CI job whose
- * cache is empty, takes it from there instead of parsing and bundling hundreds of files.
+ * The files that `npm run build` writes to `dist/prebuilt`: the artifact of a tree without user
+ * modules, and the metadata of the built-in modules. A first run, and every run of a CI job with an
+ * empty cache, copies them instead of parsing and bundling hundreds of files.
  */
 
 /** A file's path below the package, and the hash of its content. */
@@ -61,7 +61,7 @@ export const prebuiltFiles = (root: string) => {
 
 /**
  * Copies the prebuilt artifact into the folder `dir` of a cache, if it belongs to these modules and
- * none of its inputs has changed since.
+ * none of its inputs have changed since.
  */
 export const takePrebuilt = async (
   request: PrebuiltRequest,

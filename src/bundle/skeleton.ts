@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { TsaltError } from '../protocol/error.ts';
 import { makeFolder } from '../trust/make-folder.ts';
 
-/** What `tsalt-ssh module new KIND NAME` can write. */
+/** The kinds of modules that `tsalt-ssh module new KIND NAME` writes. */
 export const skeletonKinds = [
   'state',
   'exec',
@@ -94,15 +94,14 @@ const relativeImport = (folder: string, path: string): string => {
 };
 
 const sources: Readonly<Record<SkeletonKind, (name: string) => string>> = {
-  state:
-    name => `/** States of ${name}: what is to be so. The work is done by the execution module ${name}. */
+  state: name => `/** States of ${name}: they call the execution module ${name}. */
 import { __opts__, __salt__, type StateReturn } from ${api};
 
 /**
- * Sees to it that ${name} NAME has a value.
+ * Makes sure that ${name} NAME has a value.
  *
- * @param name which one
- * @param value the value it is to have
+ * @param name the name
+ * @param value the desired value
  */
 export const managed = async (
   name: string,
@@ -132,18 +131,18 @@ export const __func_alias__ = { set_: 'set' };
 const values = (): Record<string, string> => (__context__['${name}'] ??= {});
 
 /**
- * Gives the value of NAME; null when it has none.
+ * Returns the value of NAME; null if it has none.
  *
- * @param name which one
+ * @param name the name
  * @example tsalt-ssh '*' ${name}.get x
  */
 export const get = async (name: string): Promise<string | null> => values()[name] ?? null;
 
 /**
- * Gives NAME a value.
+ * Sets the value of NAME.
  *
- * @param name which one
- * @param value the value it is to have
+ * @param name the name
+ * @param value the new value
  * @example tsalt-ssh '*' ${name}.set x y
  */
 export const set_ = async (name: string, value: string): Promise<boolean> => {
@@ -162,7 +161,7 @@ export const ${last(name)} = (): { ${last(name)}: boolean } => ({ ${last(name)}:
 /**
  * Joins words by commas.
  *
- * @param words what to join
+ * @param words the words to join
  */
 export const join = (words: readonly string[]): string => words.join(', ');
 `,
@@ -178,9 +177,9 @@ const all = (): Record<string, PlainDict> => (__context__['${name}'] ??= {});
 const done = <T>(ret: T, comment = '') => ({ result: true, comment, ret });
 
 /**
- * Describes one; an empty dictionary when there is none.
+ * Describes one; an empty dictionary if it does not exist.
  *
- * @param name which one
+ * @param name the name
  */
 export const get = async (name: string) => done(all()[name] ?? {});
 
@@ -190,8 +189,8 @@ export const list_ = async () => done(all());
 /**
  * Creates one that does not exist.
  *
- * @param name which one
- * @param size how large
+ * @param name the name
+ * @param size its size
  */
 export const create = async (name: string, { size = 1 }: { size?: number } = {}) => {
   all()[name] = { size };
@@ -199,10 +198,10 @@ export const create = async (name: string, { size = 1 }: { size?: number } = {})
 };
 
 /**
- * Changes one that exists; \`ctx.before\` is what it was.
+ * Changes an existing one; \`ctx.before\` is the state before.
  *
- * @param name which one
- * @param size how large
+ * @param name the name
+ * @param size its new size
  */
 export const update = async (name: string, { size }: { size?: number } = {}) => {
   if (size !== undefined) all()[name] = { size };
@@ -210,9 +209,9 @@ export const update = async (name: string, { size }: { size?: number } = {}) => 
 };
 
 /**
- * Deletes one that exists.
+ * Deletes an existing one.
  *
- * @param name which one
+ * @param name the name
  */
 export const delete_ = async (name: string) => {
   delete all()[name];
@@ -223,9 +222,9 @@ export const delete_ = async (name: string) => {
     name => `/** The renderer ${name}: \`#!${name}\` in the first line of an SLS, or a part of a pipe. */
 
 /**
- * Makes data of text: lines \`key = value\`.
+ * Parses lines \`key = value\`.
  *
- * @param data what the file, or the renderer before this one, gives
+ * @param data the file's text, or the result of the renderer before this one
  */
 export const render = (data: unknown): Record<string, string> =>
   Object.fromEntries(
@@ -241,7 +240,7 @@ import type { OutputterFunction } from ${api};
 /**
  * Writes one line per host.
  *
- * @param data what each host returned, by id
+ * @param data the returns of the hosts, by id
  * @param _options the options of the output
  */
 export const output: OutputterFunction = (data, _options) =>
@@ -320,21 +319,21 @@ const context = (value: string | null, test = false) => {
   return { ...createTestContext({ modules, test }), set };
 };
 
-test('what is as it should be is left alone', async () => {
+test('a value that is already set is not changed', async () => {
   const t = context('a');
   const ret = await t.run(() => managed('x', { value: 'a' }));
   expect(ret).toMatchObject({ result: true, changes: {} });
   expect(t.set).toEqual([]);
 });
 
-test('what is not is changed', async () => {
+test('a different value is replaced', async () => {
   const t = context('a');
   const ret = await t.run(() => managed('x', { value: 'b' }));
   expect(ret).toMatchObject({ result: true, changes: { x: { old: 'a', new: 'b' } } });
   expect(t.set).toEqual([['x', 'b']]);
 });
 
-test('test mode tells the change and makes none', async () => {
+test('test mode reports the change without making it', async () => {
   const t = context(null, true);
   const ret = await t.run(() => managed('x', { value: 'b' }));
   expect(ret).toMatchObject({ result: null, changes: { x: { old: null, new: 'b' } } });
@@ -342,7 +341,7 @@ test('test mode tells the change and makes none', async () => {
 });
 `,
   exec: (name, from) => `${withContext(from, '{ get, set_ }')}
-test('${name}.get gives what ${name}.set was told', async () => {
+test('${name}.get returns the value that ${name}.set stored', async () => {
   const t = createTestContext();
   expect(await t.run(() => get('x'))).toBeNull();
   expect(await t.run(() => set_('x', 'y'))).toBe(true);

@@ -169,7 +169,7 @@ export const lowChunks = (chunks: readonly Chunk[]): LowChunk[] => chunks.map(lo
 
 type Found = {
   readonly chunks: Chunk[];
-  /** What the indexes in `names` add to the order of chunks. */
+  /** Order offsets from the indexes in `names`. */
   readonly offsets: Map<Chunk, number>;
   readonly problems: Problem[];
 };

@@ -14,7 +14,7 @@ export type FileRootsOptions = IgnoreRules & {
   readonly fileserver_followsymlinks?: boolean;
   /** List no links at all. Default false. */
   readonly fileserver_ignoresymlinks?: boolean;
-  /** Texts that are read instead of files, by absolute path: what an editor has not saved yet. */
+  /** Texts that replace files, by absolute path: unsaved changes of an editor. */
   readonly unsaved?: ReadonlyMap<string, string>;
 };
 
@@ -32,11 +32,11 @@ export type FoundFile = {
 };
 
 /**
- * The files of `file_roots` (or `pillar_roots`): per saltenv a list of folders, the first that
- * has a file wins. Paths are relative with slashes, or `salt://` URLs. Nothing outside of the
- * roots is ever served: `..`, absolute paths and links that lead out find nothing. A file that
- * another user could write is an error.
- * Listings are read once per instance; `refresh()` forgets them.
+ * The files of `file_roots` (or `pillar_roots`): for each saltenv a list of folders, of which the
+ * first with the file wins. Paths are relative with slashes, or `salt://` URLs. Files outside of
+ * the roots are never served: `..`, absolute paths and links that lead out find nothing. A file
+ * that another user could write is an error. Listings are read once per instance, until
+ * `refresh()`.
  */
 export class FileRoots {
   readonly #roots: ReadonlyMap<string, readonly string[]>;
@@ -54,12 +54,12 @@ export class FileRoots {
     this.#options = options;
   }
 
-  /** The saltenvs that are configured, sorted; `__env__` is any other name. */
+  /** Returns the configured saltenvs, sorted; `__env__` stands for any other name. */
   envs(): string[] {
     return [...this.#roots.keys()].sort();
   }
 
-  /** Does the saltenv have roots, its own or those of `__env__`? */
+  /** Whether the saltenv has roots, its own or those of `__env__`. */
   hasEnv(saltenv: string): boolean {
     return this.#roots.has(saltenv) || this.#roots.has('__env__');
   }
@@ -72,9 +72,9 @@ export class FileRoots {
     return (this.#roots.get('__env__') ?? []).map(root => root.replaceAll('__env__', saltenv));
   }
 
-  /** The file that a path or `salt://` URL names; the URL's saltenv wins over the argument. */
+  /** Finds the file of a path or `salt://` URL; the URL's saltenv overrides the argument. */
   find(path: string, saltenv = 'base'): FoundFile | undefined {
-    // No system opens a longer one; remembering that would fill the memory.
+    // No system opens longer paths, and caching them would fill the memory.
     if (path.length > longestPath || saltenv.length > longestPath) return undefined;
     const url = parseSaltUrl(path);
     const env = url.saltenv ?? saltenv;
@@ -102,7 +102,7 @@ export class FileRoots {
     return this.#tree(saltenv).emptyDirs;
   }
 
-  /** Links and what they say, by path. */
+  /** Returns links with their targets, by path. */
   listSymlinks(saltenv = 'base'): ReadonlyMap<string, string> {
     return this.#tree(saltenv).links;
   }
@@ -113,7 +113,7 @@ export class FileRoots {
   }
 
   /**
-   * A file's bytes; read again only when size, time or inode changed.
+   * Returns a file's bytes; read again only if size, time or inode changed.
    *
    * @throws TsaltError `file-missing`
    */
@@ -157,7 +157,7 @@ export class FileRoots {
     return hash;
   }
 
-  /** Forgets what is known of the folders' content. */
+  /** Discards the cached listings. */
   refresh(): void {
     this.#trees.clear();
     this.#found.clear();
@@ -240,7 +240,7 @@ type Content = { readonly stamp: string; readonly bytes: Buffer; text?: string }
 
 const cachedSize = 1024 * 1024;
 const readAhead = 256 * 1024;
-/** Paths that were looked up and are remembered: hosts may ask for any number. */
+/** Limit of cached look-ups: hosts may request any number of paths. */
 const mostFound = 50_000;
 
 /** Characters of a path, as Linux's PATH_MAX. */
@@ -249,7 +249,7 @@ const longestPath = 4096;
 const isName = (saltenv: string): boolean =>
   saltenv !== '' && !/[/\\\0]/.test(saltenv) && saltenv !== '.' && saltenv !== '..';
 
-/** A path inside the roots, or nothing for one that leads out of them. */
+/** Normalizes a path; undefined if it leads out of the roots. */
 const normalise = (path: string): string | undefined => {
   if (path === '' || path.includes('\0') || posix.isAbsolute(path)) return undefined;
   const rel = posix.normalize(path);

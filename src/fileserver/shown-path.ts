@@ -1,6 +1,9 @@
 import path from 'node:path';
 
-/** How a user knows a file: relative to where they stand when it is below, else absolute. */
+/**
+ * Returns a file's path for messages: relative if it is below the working folder, otherwise
+ * absolute.
+ */
 export const shownPath = (file: string): string => {
   const relative = path.relative(process.cwd(), file);
   return relative.startsWith('..') || path.isAbsolute(relative) ? file : relative;

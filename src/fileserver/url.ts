@@ -6,9 +6,8 @@ const scheme = 'salt://';
 const isSaltUrl = (text: string): boolean => text.startsWith(scheme);
 
 /**
- * Takes `salt://path?saltenv=name` apart. A path that starts with `|` is escaped: it holds
- * characters (`?`) that are part of its name, so nothing after the bar is a query
- * (`salt.utils.url`). Text without the scheme is a path.
+ * Parses `salt://path?saltenv=name`. A path that starts with `|` is escaped: it may contain `?`, so
+ * everything after the bar is the path (`salt.utils.url`). Text without the scheme is a path.
  */
 export const parseSaltUrl = (url: string): SaltUrl => {
   const rest = isSaltUrl(url) ? url.slice(scheme.length) : url;

@@ -1,4 +1,4 @@
-/** What the loader is told: its argument, as base64 JSON. */
+/** The argument of the loader, as base64 JSON. */
 export type LoaderConfig = {
   /** SHA-256 of the artifact. */
   readonly sha: string;
@@ -15,5 +15,5 @@ export type LoaderConfig = {
   readonly kind?: string;
 };
 
-/** The type of the frame that brings the artifact: only the loader knows it. */
+/** The type of the frame that contains the artifact: only the loader knows it. */
 export const artifactFrame = 3;

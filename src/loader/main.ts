@@ -1,6 +1,7 @@
-// The loader: what runs first on a host, by `node -e`. It checks Node and the workspace, gets the
-// artifact by its hash (from the workspace, or from control), and runs it from V8's code cache, as
-// the body of `function (require, process, TS)`. What it says are marker lines (`conversation.ts`).
+// The loader, which runs first on a host, by `node -e`. It checks Node and the workspace, gets the
+// artifact by its hash (from the workspace, or from the control node), and runs it from V8's code
+// cache, as the body of `function (require, process, TS)`. Its output consists of marker lines
+// (`conversation.ts`).
 // biome-ignore-all lint/suspicious/noVar: the oldest Node on a host must parse it, to say that it is too old
 // biome-ignore-all lint/style/useNodejsImportProtocol: as above
 // biome-ignore-all lint/correctness/noInnerDeclarations: as above, there is no let
@@ -75,7 +76,7 @@ function isSafe(dir: string): boolean {
   }
   var failure: Failure | undefined;
   var made = '';
-  // Node's own way to make folders with those above them never returns in /proc.
+  // Node's recursive mkdir never returns in /proc.
   dir
     .slice(1)
     .split('/')
@@ -151,7 +152,7 @@ function put(file: string, bytes: Buffer): boolean {
     return false;
   }
 }
-/** Removes artifacts that nobody has used for a month. */
+/** Removes artifacts that were not used for a month. */
 function tidy(dir: string) {
   fs.readdirSync(dir).forEach(name => {
     if (!/^[0-9a-f]{64}\.js/.test(name)) return;
@@ -200,7 +201,7 @@ function receive(): Buffer {
     stop('artifact-hash', 'The artifact has another hash than announced; it was not run.');
   return bytes as Buffer;
 }
-/** Of a `thin_dir` that the user named goes only what is ours. */
+/** Removes only our files from a `thin_dir`, which the user named. */
 function wipe() {
   var all = suffix ? places : thin ? [] : [dir];
   if (!suffix && !shared.isFree?.()) return;

@@ -8,9 +8,9 @@ let known: Programs | undefined = typeof bootPrograms === 'undefined' ? undefine
 /**
  * A program that runs on a host before the artifact does.
  *
- * The shell scripts use no quote ('), backslash or exclamation mark where a login shell that is not
- * known reads them, and only what every Debian, Alpine or busybox system has. Each file says what
- * its arguments are.
+ * The shell scripts avoid quotes ('), backslashes and exclamation marks where an unknown login
+ * shell reads them, and use only commands that every Debian, Alpine or busybox system has. Each
+ * file describes its arguments.
  */
 export const program = (name: keyof Programs): string => {
   known ??= readPrograms();
@@ -18,8 +18,8 @@ export const program = (name: keyof Programs): string => {
 };
 
 /**
- * The loader as a text between single quotes in any login shell, for `decodeURIComponent`. It is
- * most of the command that starts a runtime, and dropbear takes no command of 9000 bytes.
+ * Returns the loader as text between single quotes in any login shell, for `decodeURIComponent`. It
+ * is most of the command that starts a runtime, and dropbear refuses commands of 9000 bytes.
  */
 export const loaderWord = (): string =>
   program('loader').replace(/[%'\\!\u0000-\u001f\u007f-\uffff]/g, character =>

@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Bytes that wait in a temporary file, which has no name any more once it is open. */
+/** Bytes in a temporary file, which is unlinked as soon as it is open. */
 export class Spool {
   #file: number | undefined;
   #end = 0;
@@ -12,7 +12,7 @@ export class Spool {
     return this.#end;
   }
 
-  /** Appends bytes. Throws where no temporary file can be written; what was there before stays. */
+  /** Appends bytes. Throws if no temporary file can be written; earlier bytes stay. */
   write(bytes: Uint8Array): void {
     this.#file ??= nameless();
     let at = 0;

@@ -18,7 +18,7 @@ export type RendererFunction = (data: Any, ...more: Any[]) => unknown;
 /**
  * `output` of `_outputters/NAME.ts`: returns the text for `--out NAME`.
  *
- * @param data what each host returned, by id
+ * @param data the returns of the hosts, by id
  */
 export type OutputterFunction = (
   data: { readonly [host: string]: Any },
@@ -30,7 +30,7 @@ export type MatchedHost = {
   readonly id: string;
   readonly grains: PlainDict;
   readonly pillar: PlainDict;
-  /** What separates the keys of nested grains: `:`. */
+  /** The separator of the keys of nested grains: `:`. */
   readonly delimiter: string;
 };
 
@@ -69,8 +69,8 @@ export type ContractFunction = (contract: ContractCall) => unknown;
 export type ModInit = (low: LowChunk) => MaybeLater<boolean>;
 
 /**
- * `mod_watch` of a state module: runs after a watched state has made changes. `sfun` is the function
- * of the state, and the other options are those of the state.
+ * `mod_watch` of a state module: runs after a watched state has made changes. `sfun` is the state's
+ * function; the other options are the state's own.
  */
 export type ModWatch = (
   name: string,

@@ -6,10 +6,10 @@ import { stateResults } from './result.ts';
 import { hostList } from './shared-errors.ts';
 import { resultSize } from './size.ts';
 
-/** States that are compared with those of other hosts. Hosts choose their texts: memory is bounded. */
+/** Limit of states that are compared with other hosts: their number depends on the hosts. */
 const mostStates = 200_000;
 
-/** Characters of a result that is compared at all. */
+/** Results with more characters are not compared. */
 const longestCompared = 1_000_000;
 
 /** Returns of functions are compared if there are more hosts than this. */

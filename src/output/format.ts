@@ -4,13 +4,13 @@ import type { OutputOptions } from './options.ts';
 /** An outputter: results to text without a last newline; empty text prints nothing. */
 export type Format = {
   readonly format: (results: readonly HostResult[], options: OutputOptions) => string;
-  /** One document for all hosts, however `--static` stands. */
+  /** One document for all hosts, with or without `--static`. */
   readonly whole?: boolean;
   /** Characters of one host's result that it can show; the rest is cut. */
   readonly longest?: number;
   /** How to write one document for hosts, part by part, that are too large for one text. */
   readonly joint?: (options: OutputOptions) => Joint | undefined;
-  /** It says itself where the faults are of a run that did not compile. */
+  /** Whether it reports the locations of compile errors itself. */
   readonly faults?: boolean;
 };
 
@@ -39,7 +39,7 @@ const formats: Readonly<Record<string, Loader>> = {
   newline_values_only: async () => (await import('./format/plain.ts')).valuesFormat,
   pprint: async () => (await import('./format/pprint.ts')).pprintFormat,
   no_return: async () => (await import('./format/plain.ts')).noReturnFormat,
-  // As with Salt it shows nothing but the progress, which the terminal has anyhow.
+  // As with Salt, it shows only the progress, which the terminal shows anyway.
   progress: async () => ({ format: () => '' }),
   quiet: async () => ({ format: () => '' }),
   table: async () => (await import('./format/table.ts')).tableFormat,
@@ -51,7 +51,7 @@ const formats: Readonly<Record<string, Loader>> = {
 /** Names that `--out` takes. */
 export const outputNames: readonly string[] = [...Object.keys(formats), 'ndjson'];
 
-/** Loads one outputter; nothing else of this room is read for it. */
+/** Loads one outputter; no other one is loaded. */
 export const loadFormat = (name: string): Promise<Format> => {
   const loader = Object.hasOwn(formats, name) ? formats[name] : formats.nested;
   return (loader as Loader)();

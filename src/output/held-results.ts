@@ -18,8 +18,8 @@ export type Held = {
 const mostInMemory = 8_000_000;
 
 /**
- * Results that wait to be printed: a fleet's may be larger than memory. What is beyond some
- * megabytes waits in a temporary file, which has no name any more once it is open.
+ * Results that wait to be printed: those of a fleet may exceed memory. Beyond some megabytes they
+ * are stored in a temporary file, which is unlinked as soon as it is open.
  */
 export class HeldResults {
   #inMemory = 0;
@@ -46,7 +46,7 @@ export class HeldResults {
     this.#spool.close();
   }
 
-  /** Returns undefined where it cannot be written: then it stays in memory. */
+  /** Returns undefined if it cannot be written: then the result stays in memory. */
   #written(result: HostResult): (() => HostResult) | undefined {
     try {
       const strings: Written[] = [];
@@ -96,9 +96,14 @@ export class HeldResults {
 /** Where a text is in the file: the bytes of each of its pieces. */
 type Written = { readonly begin: number; readonly pieces: readonly number[] };
 
-/** Begins what stands for a string that is written apart, which needs no JSON text of its length. */
+/**
+ * Begins a placeholder for a string that is written separately, to avoid JSON text of its length.
+ */
 const apart = '\u0000';
 
-/** UTF-8 has no lone surrogates: strings with some stay in the JSON text, which escapes them. */
+/**
+ * Whether a string is written separately. UTF-8 cannot represent lone surrogates: such strings stay
+ * in the JSON text, which escapes them.
+ */
 const isApart = (text: string): boolean =>
   text.startsWith(apart) || (text.length > 65_536 && !/[\ud800-\udfff]/u.test(text));

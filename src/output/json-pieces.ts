@@ -5,23 +5,23 @@ import { bidiMarks } from '../protocol/unsafe-characters.ts';
 /** Characters that are written at once. */
 const pieceSize = 256 * 1024;
 
-// JSON.stringify leaves these as they are, and a terminal obeys them.
+// Characters that JSON.stringify does not escape, but that a terminal interprets.
 const unsafe = new RegExp(`[\\u007f-\\u009f\\u2028\\u2029${bidiMarks}]`, 'g');
 
-/** Escapes what JSON.stringify leaves as it is, and a terminal obeys. */
+/** Escapes characters that JSON.stringify does not, but that a terminal interprets. */
 export const safeJson = (json: string): string =>
   json.replace(unsafe, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** How deep a value may be nested that is written in pieces. */
+/** The maximum depth of a value that is written in pieces. */
 const deepest = 1000;
 
 /**
- * Writes a value as `JSON.stringify` does, in pieces: the text of a large one would need several
+ * Writes a value as `JSON.stringify` does, in pieces: the text of a large value would need several
  * times its size in memory.
  *
  * @param indent - Columns of each level; 0 for one line.
  * @param level - Levels around the value.
- * @throws RangeError before anything is written, when the value is nested too deep
+ * @throws RangeError before anything is written, if the value is nested too deeply
  */
 export const writeJson = (
   value: unknown,

@@ -13,12 +13,12 @@ export type Live = {
 /** The terminal. */
 type Screen = Pick<NodeJS.WriteStream, 'rows' | 'on' | 'off'>;
 
-/** Lines for progress: the question of a prompt and the cursor need some. */
+/** Returns the lines for progress: prompt and cursor need some. */
 const linesOf = ({ rows }: Screen): number => Math.max(1, (rows > 0 ? rows : 24) - 4);
 
 /**
- * Shows hosts and the states they are at, with listr2. What is on the screen can be taken off
- * and brought back at any time, since the progress is kept outside of the renderer.
+ * Shows hosts and their current states, with listr2. Progress can be removed from the screen and
+ * restored at any time, since its data is kept outside of the renderer.
  */
 export const startLive = async (screen: Screen): Promise<Live> => {
   const { Listr } = await import('listr2');
@@ -86,7 +86,7 @@ export const startLive = async (screen: Screen): Promise<Live> => {
 
 const refreshEvery = 100;
 
-/** A task that shows a row until that is over, or until the screen is given back. */
+/** A task that shows a row until the host has finished or the screen is released. */
 const taskOf = (row: () => Row, ended: AbortSignal): ListrTask => ({
   title: row().title,
   task: (_, task) =>

@@ -10,15 +10,15 @@ type Layout = {
   size: number;
 };
 
-/** Indents make a deep value many times as long as it is. */
+/** Limit of the output: indentation makes a deep value many times longer. */
 const longest = 100_000_000;
 
 /**
  * Salt's default layout: keys in order with their values indented below (spec: salt.output.nested).
  *
  * @param indent columns before the first level; above 0 a dictionary starts with a rule
- * @param failed the call came back with a return code: keys and lists are red
- * @throws Error when the text is longer than anybody would read
+ * @param failed the call had a nonzero return code: keys and lists are red
+ * @throws Error if the text is excessively long
  */
 export const nested = (
   value: Plain,

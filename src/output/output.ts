@@ -52,7 +52,7 @@ class HostOutput implements Output {
   readonly #results = new Set<Held>();
   readonly #store = new HeldResults();
   #hadResults = false;
-  /** Faults of SLS and pillar that stand on standard error: hosts share most of them. */
+  /** Errors of SLS and pillar that were printed on standard error: hosts share most of them. */
   readonly #told = new Set<string>();
   readonly #errors = new SharedErrors();
   readonly #warnings = new SharedErrors();
@@ -178,7 +178,7 @@ class HostOutput implements Output {
     });
   }
 
-  /** Without progress on the screen each host is written as it comes. */
+  /** Writes each host as it finishes, unless progress is on the screen. */
   #host(given: HostResult): void {
     this.#hadResults = true;
     const result = this.#fold ? this.#fold.add(given) : given;
@@ -216,7 +216,10 @@ class HostOutput implements Output {
     if (list.some(({ size }) => size > large)) collectGarbage();
   }
 
-  /** For people an error of many hosts is printed once; data for programs has it for each host. */
+  /**
+   * For people, an error of many hosts is printed once; data for programs contains it for each
+   * host.
+   */
   #isShared(result: HostResult): boolean {
     const error = errorOf(result);
     return error !== undefined && this.#errors.add(result.id, error);
@@ -229,7 +232,7 @@ class HostOutput implements Output {
     for (const { text, others } of this.#warnings.left()) complain(`${text} (also on ${others})\n`);
   }
 
-  /** Data for programs has no hints; they are for people. */
+  /** Prints hints on standard error, because data for programs does not contain them. */
   #tellFaults(results: readonly HostResult[]): void {
     if (!isLogged('error', this.#request.logLevel)) return;
     for (const text of results.flatMap(faultTexts)) {
@@ -294,7 +297,10 @@ class HostOutput implements Output {
   }
 }
 
-/** An event as progress needs it: what waits for the screen must not keep results in memory. */
+/**
+ * Reduces an event to what progress needs: events that wait for the screen must not keep results in
+ * memory.
+ */
 const withoutData = (event: RunEvent): RunEvent => {
   if (event.type === 'host') {
     const { id, fun, retcode, failure } = event.result;
@@ -332,7 +338,7 @@ const cutTo = (held: Held, longest: number): HostResult => {
   try {
     return cutResult(whole, longest);
   } catch {
-    // Too deep to be cut: the format says that it cannot be shown.
+    // Too deep to be cut: the format reports that it cannot be shown.
     return whole;
   }
 };

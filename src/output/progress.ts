@@ -87,7 +87,7 @@ const follow = (hosts: Map<string, HostState>, event: RunEvent): void => {
   }
 };
 
-/** The hosts of a step have no rows: what they do is a line of the orchestration's. */
+/** Shows the hosts of a step in one line of the orchestration, without rows of their own. */
 const followStep = (hosts: Map<string, HostState>, event: RunEvent): void => {
   const [own] = hosts.values();
   if (!own) return;
@@ -183,7 +183,7 @@ const hostRow = (id: string, state: HostState): Row => ({
 /** Hosts that are listed below the counts of all. */
 const mostListed = 12;
 
-/** Counts of all hosts, and the hosts that deserve a look. */
+/** Returns the counts of all hosts, and rows for the hosts that need attention. */
 const crowdRows = (hosts: ReadonlyMap<string, HostState>, lines: number): (() => Row)[] => {
   let listed: [string, HostState][] = [];
   const all = (): Row => {
@@ -234,7 +234,7 @@ const crowdRow = (hosts: ReadonlyMap<string, HostState>): Row => {
   };
 };
 
-/** The beginning that fits a row: a host may send megabytes, and rows are drawn ten times a second. */
+/** Cuts a text to fit a row: a host may send megabytes, and rows are drawn ten times a second. */
 const start = (text: unknown): string => String(text).slice(0, 500);
 
 const oneLine = (text: string): string => harmless(text).replace(/\s+/g, ' ').trim().slice(0, 120);

@@ -62,8 +62,8 @@ export const hide = (result: StateResult): StateResult => {
 };
 
 /**
- * A result whose texts say where each fault is and what caused it: Salt's texts leave the place
- * out, and leave the cause to a log.
+ * Returns a result with the location and cause of each error: Salt's messages omit the location,
+ * and leave the cause to a log.
  */
 export const withCauses = (result: HostResult): HostResult => {
   const { value, states, problems = [] } = result;
@@ -81,7 +81,7 @@ export const withCauses = (result: HostResult): HostResult => {
 
 const log = ' Please see master log for details.';
 
-/** Adds the reasons to the one state that reports why there are no states. */
+/** Adds the reasons to the only state, which reports that no states exist. */
 const withComments = (states: StateResults, problems: readonly Fault[]): StateResults => {
   const tag = Object.keys(states).find(name => name.startsWith('no_|-'));
   const state = tag === undefined ? undefined : states[tag];
@@ -110,7 +110,7 @@ export const forPeople = (result: HostResult): HostResult => {
 export const faultTexts = ({ problems = [] }: HostResult): string[] =>
   hintsOnce(problems).map(explain);
 
-/** A hint that several faults share is read once, behind the last of them. */
+/** Removes repeated hints: a hint of several errors is shown once, after the last of them. */
 const hintsOnce = (faults: readonly Fault[]): Fault[] => {
   const told = new Set<string>();
   const kept = faults.toReversed().map(fault => {

@@ -5,7 +5,7 @@ import { oneLine } from './text.ts';
 /** Hosts that had an equal error. */
 type Group = { readonly first: string; readonly others: Set<string>; readonly text: string };
 
-/** Errors that are compared with those of other hosts. Hosts choose their texts: memory is bounded. */
+/** Limit of errors that are compared with other hosts: their number depends on the hosts. */
 const mostGroups = 1000;
 
 /** Hosts that are named one by one. */
@@ -57,7 +57,10 @@ export const hostList = (hosts: ReadonlySet<string>): string => {
   return `${listed}${rest > 0 ? ` … and ${rest} more` : ''}`;
 };
 
-/** Returns what a host printed if it is an error alone: it was not reached, or nothing compiled. */
+/**
+ * Returns the error of a host whose output is only an error: it was not reached, or nothing
+ * compiled.
+ */
 export const errorOf = ({ failure, states, value, problems }: HostResult): string | undefined => {
   if (states !== undefined) return undefined;
   if (failure !== undefined) return failure.message;

@@ -25,7 +25,7 @@ export const resultSize = ({ value, states, problems }: HostResult): number => {
 
 const mark = '… [cut]';
 
-/** A result without what is beyond a number of characters; a mark stands where something is missing. */
+/** Cuts a result to a number of characters; a mark replaces the missing parts. */
 export const cutResult = (result: HostResult, most: number): HostResult => {
   const room = { left: most };
   const { value, states } = result;
@@ -50,7 +50,7 @@ const cutStates = (states: StateResults, room: Room): StateResults => {
 
 type Room = { left: number };
 
-/** A part of a string keeps the whole one in memory. */
+/** Copies a substring, which would otherwise keep the whole string in memory. */
 const copyOf = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le');
 
 const cutText = (text: string, room: Room): string => {

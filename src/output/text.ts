@@ -5,21 +5,21 @@ import { unsafeCharacters } from '../protocol/unsafe-characters.ts';
 const unsafe = new RegExp(`[${unsafeCharacters}]`, 'g');
 
 /**
- * Takes from a host's text what a terminal would obey: each control character becomes `?`,
- * as Salt writes ESC. Newlines and tabs stay.
+ * Makes a host's text safe for a terminal: each control character becomes `?`, as Salt writes ESC.
+ * Newlines and tabs stay.
  */
 export const harmless = (text: string): string => text.replace(/\r\n/g, '\n').replace(unsafe, '?');
 
 /**
- * Returns the text on one line: a host's newline must not begin a line on standard error or in the
- * log file, where it could pass for one of ours or of another host.
+ * Returns the text on one line: a newline of a host must not begin a line on standard error or in
+ * the log file, where it could look like our message or another host's.
  */
 export const oneLine = (text: string): string =>
   harmless(text)
     .replaceAll('\n', '\\n')
     .replace(/[\u2028\u2029]/g, character => `\\u${character.charCodeAt(0).toString(16)}`);
 
-/** Returns the same with every line but the first indented, so that none passes for a message. */
+/** Indents every line but the first, so that none of them looks like a message. */
 export const indented = (text: string): string =>
   harmless(text)
     .replace(/[\u2028\u2029]/g, '\n')

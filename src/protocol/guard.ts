@@ -23,9 +23,9 @@ export type GuardEnd = {
 export type GuardAnswer = {
   /** The changes are confirmed. */
   readonly confirmed: boolean;
-  /** What was restored: paths, and phrases such as `the service ssh`. */
+  /** The restored items: paths, and phrases such as `the service ssh`. */
   readonly restored: readonly string[];
-  /** What could not be restored, as sentences. */
+  /** The items that could not be restored, as sentences. */
   readonly problems: readonly string[];
 };
 

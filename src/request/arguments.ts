@@ -8,10 +8,10 @@ const keyword = /^([\p{L}_][\p{L}\p{N}\p{M}_.-]*)=(?!=)(.*)\n?$/u;
  * Splits a function's arguments the way Salt does: `key=value` is a keyword argument, both
  * kinds are typed by YAML (spec: salt.utils.args.parse_input).
  *
- * Salt takes the last of several values for a keyword; here they are refused.
+ * Salt uses the last of several values for a keyword; here they are refused.
  *
- * @param noParse keyword arguments that stay text (`--no-parse`)
- * @param load types one argument
+ * @param noParse keyword arguments that stay strings (`--no-parse`)
+ * @param load parses one argument
  * @throws TsaltError `usage-argument`
  */
 export const splitArguments = (
@@ -28,7 +28,7 @@ export const splitArguments = (
       continue;
     }
     const typed = noParse.includes(key) ? value : load(value);
-    // Values may be secrets: they are not shown.
+    // Values are not shown, since they may be secrets.
     if (kwargs.has(key) && !isDeepStrictEqual(kwargs.get(key), typed))
       throw new TsaltError(
         'usage-argument',

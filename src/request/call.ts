@@ -18,7 +18,7 @@ export type CommandLineCall = {
 };
 
 /**
- * Reads target, function and arguments from the words of a command line.
+ * Reads target, function and arguments of a command line.
  *
  * @throws TsaltError `usage-…`
  */
@@ -36,7 +36,7 @@ export const callOf = ({ options, words }: Given): CommandLineCall => {
     throw new TsaltError('usage-words', 'A target and a function are needed.', {
       hint: 'tsalt-ssh --help shows how to give them.',
     });
-  // A host of that name is still there as `-L clean`.
+  // A host of that name can be addressed as `-L clean`.
   const isClean =
     target === 'clean' && fun !== undefined && given.length === 0 && options.list !== true;
   if (options['dry-run'] === true && (options.raw === true || isClean))
@@ -77,7 +77,7 @@ const resumesNothing = (): TsaltError =>
     hint: 'For example: tsalt-ssh --orch deploy --resume JID',
   });
 
-/** Makes a call of states one in test mode, for an option that needs it. */
+/** Sets test mode in a call of states, for an option that requires it. */
 const testStates = (fun: string, kwargs: Dict, option: string): void => {
   if (!fun.startsWith('state.'))
     throw new TsaltError(
@@ -106,7 +106,7 @@ const withoutFunction = (target: string, isRaw: boolean): TsaltError =>
     },
   );
 
-/** Recognises the two usual slips: target and function swapped, and a glob without quotes. */
+/** Recognises two common mistakes: target and function swapped, and an unquoted glob. */
 const wrongFunction = (target: string, fun: string, given: readonly string[]): TsaltError => {
   const message = `The function '${fun}' is not of the form module.function.`;
   const [next = ''] = given;

@@ -1,8 +1,8 @@
 import type { OptionName } from './options.ts';
 
-/** Options and words as given by a command line or a program, before they are interpreted. */
+/** Options and arguments of a command line or a program, before they are interpreted. */
 export type Given = {
-  /** Options by long name; what was not given is absent. */
+  /** Options by long name; missing ones are absent. */
   readonly options: Readonly<Partial<Record<OptionName, string | boolean | readonly string[]>>>;
   /** Target, function and arguments. */
   readonly words: readonly string[];

@@ -1,6 +1,6 @@
 import { TsaltError } from '../protocol/error.ts';
 
-/** The error for an option whose value is not what it takes. */
+/** Returns the error for an invalid value of an option. */
 export const badValue = (name: string, value: string, expected: string): TsaltError =>
   new TsaltError('usage-value', `The value of --${name} must be ${expected}, not '${value}'.`);
 

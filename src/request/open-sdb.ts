@@ -5,7 +5,7 @@ import { isSdbSetting, Sdb } from '../sdb/sdb.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The stores that the configuration names; nothing is opened before an address is asked for. */
+/** Opens the stores of the configuration; each one on the first use of an address. */
 export const openSdb = (config: Config, env: Env): Sdb =>
   new Sdb({
     options: config.options,
@@ -18,8 +18,8 @@ export const openSdb = (config: Config, env: Env): Sdb =>
   });
 
 /**
- * The configuration with its `sdb://` addresses replaced by their values. Profiles and the
- * settings of Vault are taken out: neither templates nor hosts learn how stores are opened.
+ * Replaces `sdb://` addresses in the configuration by their values. Removes profiles and the
+ * settings of Vault: neither templates nor hosts may learn how stores are opened.
  */
 export const resolveConfig = async (config: Config, sdb: Sdb): Promise<Config> => {
   const options: Dict = new Map(

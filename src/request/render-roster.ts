@@ -3,7 +3,7 @@ import type { Data } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { RenderRoster } from '../roster/load.ts';
 
-/** Renders a roster through the pipe of the configuration; nothing is loaded until one is a template. */
+/** Renders a roster through the pipe of the configuration; loads renderers only for templates. */
 export const renderRoster =
   (config: Config): RenderRoster =>
   async (text, file): Promise<Data> => {

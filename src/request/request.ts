@@ -21,8 +21,8 @@ import {
 import { adHocTarget, resolvableTarget, targetType } from './target.ts';
 
 /**
- * Makes of a command line what control carries out: target, function, typed arguments, roster.
- * No connection is made.
+ * Converts a command line to a request: target, function, typed arguments, roster. Makes no
+ * connection.
  *
  * @throws TsaltError `usage-…`, `roster-…`
  */
@@ -30,7 +30,7 @@ export const makeRequest = (invocation: Invocation): Promise<Request> =>
   requestOf(invocation, scannedTarget(callOf(invocation.given), invocation));
 
 /**
- * Makes the request of a call whose arguments are read.
+ * Makes the request of a parsed call.
  *
  * @throws TsaltError `usage-…`, `roster-…`
  */
@@ -48,7 +48,7 @@ export const requestOf = async (
     ...(typeof options.queue === 'string' ? { queue: typedQueue(options.queue) } : {}),
   };
   const extra = await hostBesideRoster(call.target, type, roster, invocation);
-  // The target that says itself where to go is meant, not its namesake of the roster.
+  // A target with its own address takes precedence over a roster entry of the same name.
   const others = roster.hosts.filter(({ host }) => host.id !== extra?.host.id);
   if (options['batch-ask'] === true && !confirm)
     throw new TsaltError('usage-batch', '--batch-ask needs a terminal to ask at.');
@@ -85,7 +85,7 @@ const typedQueue = (address: string): string => {
   });
 };
 
-/** `--via` is for hosts whose roster entry says nothing. */
+/** `--via` applies to hosts whose roster entry does not set it. */
 const viaOf = (via: unknown, host: Host): Host =>
   typeof via === 'string' && host.via === undefined ? { ...host, via } : host;
 
@@ -109,7 +109,7 @@ const hostBesideRoster = async (
   );
 };
 
-/** Whether a plain name may be a host of the DNS: one with a dot, in no roster. */
+/** Whether a plain name may be a host in the DNS: it contains a dot, and no roster has it. */
 const unlisted = (target: string, roster: Roster) => {
   const plain = /^[\w.-]+$/.test(target) && (target.includes('.') || roster.hosts.length === 0);
   return plain ? resolvableTarget(target) : undefined;
@@ -148,7 +148,7 @@ const runOptions = (
   };
 };
 
-/** @throws TsaltError `usage-selection` where there are no states to select from */
+/** @throws TsaltError `usage-selection` if the function does not run states */
 const selectionOf = (
   options: Invocation['given']['options'],
   fun: string,
@@ -201,7 +201,7 @@ const selectable: ReadonlySet<string> = new Set([
   'state.orch',
 ]);
 
-/** What would leave nothing of the guard on the host cannot go with it. */
+/** The rollback needs the workspace after the run, so options that remove it are refused. */
 const guardOf = (
   { options }: Invocation['given'],
   { ssh_wipe }: Invocation['config'],
@@ -234,7 +234,7 @@ const workersOf = (value: unknown): Pick<FleetRunOptions, 'workers'> => {
   throw badValue('workers', text, `a number from 1 to ${mostWorkers}, or auto`);
 };
 
-/** Each is a process with a heap of its own, of about 100 MB. */
+/** Limit of worker processes; each has its own heap, of about 100 MB. */
 const mostWorkers = 64;
 
 /** The job id that was given, or a new one. @throws TsaltError `usage-value` */

@@ -20,18 +20,18 @@ export type Invocation = {
   readonly sdb: Sdb;
   readonly env: Env;
   readonly ask: (question: PromptQuestion) => Promise<Secret>;
-  /** Asks a question that is answered by yes or no; absent where nobody can answer. */
+  /** Asks a yes-or-no question; absent without a terminal. */
   readonly confirm?: (question: string) => Promise<boolean>;
   /** The hosts, instead of those of any roster. */
   readonly entries?: readonly Entry[];
-  /** Where paths of the options start. Absent: the working folder of the process. */
+  /** The folder for relative paths in options. Absent: the working folder of the process. */
   readonly cwd?: string;
 };
 
 /**
  * Reads the rosters that the options or the configuration name.
  *
- * @param more keeps hosts with wrong entries even if there are no others
+ * @param more keeps hosts with wrong entries, even if all entries are wrong
  */
 export const readRosters = (
   invocation: Omit<Invocation, 'ask'>,
@@ -74,7 +74,7 @@ const scanOf = ({ options }: Given, config: Config): NonNullable<RosterRequest['
 const badScan = (name: string, value: unknown, expected: string): TsaltError =>
   new TsaltError('usage-value', `The value of --${name} must be ${expected}, not '${value}'.`);
 
-/** `--roster scan NETWORK FUNCTION`: as with salt-ssh the target is what is scanned. */
+/** `--roster scan NETWORK FUNCTION`: as with salt-ssh, the target is the network to scan. */
 export const scannedTarget = <T extends { readonly target: string }>(
   call: T,
   { given, config }: Pick<Invocation, 'given' | 'config'>,
@@ -85,7 +85,7 @@ const scansTarget = ({ options }: Given, config: Config): boolean =>
   options['roster-file'] === undefined &&
   !config.rosters.some(({ backend }) => backend === 'scan');
 
-/** The rosters that a command line reads: those of its options, or of the configuration. */
+/** Returns the rosters of a command line: those of its options, or of the configuration. */
 export const rosterSources = (given: Given, config: Config): readonly RosterSource[] => {
   const { options, words } = given;
   if (scansTarget(given, config)) return [{ backend: 'scan', source: words[0] ?? '' }];
@@ -108,7 +108,7 @@ export const rosterSources = (given: Given, config: Config): readonly RosterSour
   }));
 };
 
-/** Where hosts are looked up, for the message that there are none. */
+/** Returns where hosts are looked up, for the message of an empty roster. */
 export const rosterPlaces = ({
   given,
   config,
@@ -130,7 +130,9 @@ export const rosterFileOf = ({
       source !== '' && (backend === '' ? looksOf(source) : backend) === 'flat',
   )?.source;
 
-/** Defaults of roster entries: the configuration's, and before them the command line's. */
+/**
+ * Returns defaults of roster entries: the command line's take precedence over the configuration's.
+ */
 export const defaultsOf = ({
   given: { options, saltfile },
   config,
@@ -141,7 +143,7 @@ export const defaultsOf = ({
 > => {
   const defaults: Dict = new Map(config.roster_defaults);
   const given: Layer[] = [];
-  /** A layer for each, so that a fault in it names the argument and not a file. */
+  /** One layer for each option, so that an error names the option instead of a file. */
   const set = (key: string, value: Data | undefined, option = key.replaceAll('_', '-')): void => {
     const file = saltfile?.names.has(option) ? saltfile.file : `--${option}`;
     if (value !== undefined) given.push({ dict: new Map([[key, value]]), file });
@@ -175,7 +177,7 @@ export const defaultsOf = ({
   return { defaults, defaultsFile: config.file ?? `${config.dir}/tsalt.yaml`, given };
 };
 
-/** A path of the command line starts at the working folder, not at the configuration. */
+/** Resolves a path of the command line, which is relative to the working folder. */
 const pathFrom = (cwd: string, path: string | undefined): string | undefined =>
   path === undefined || path === 'agent-forwarding' || /^[~/]/.test(path) ? path : `${cwd}/${path}`;
 
@@ -199,7 +201,7 @@ const secretFrom = (
   });
 };
 
-/** Salt's keepalive options as those of OpenSSH that they are. */
+/** Converts Salt's keepalive options to OpenSSH's. */
 const keepAlive = (options: Given['options'], config: Config): readonly string[] => {
   const value = (name: string, key: string): Data | undefined =>
     textOf(options[name as keyof Given['options']]) ?? config.options.get(key);

@@ -17,7 +17,10 @@ const flags: readonly (readonly [string, TargetType])[] = [
   ['compound', 'compound'],
 ];
 
-/** Which kind of target the flags ask for. Throws `usage-target` when they contradict. */
+/**
+ * Returns the type of target that the flags select. Throws `usage-target` if they contradict each
+ * other.
+ */
 export const targetType = (given: Readonly<Record<string, unknown>>): TargetType => {
   const chosen = flags.filter(([flag]) => given[flag] === true);
   if (chosen.length > 1)
@@ -29,17 +32,17 @@ export const targetType = (given: Readonly<Record<string, unknown>>): TargetType
   return chosen[0]?.[1] ?? 'glob';
 };
 
-/** The id of this machine where it conducts an orchestration, as top files of the pillar see it. */
+/** The id of this machine when it runs an orchestration, as top files of the pillar match it. */
 export const controlId = 'control';
 
-/** A host that needs no roster: roster keys for `checkHost`. */
+/** A host without a roster: roster keys for `checkHost`. */
 export type AdHoc = { readonly id: string; readonly keys: Dict };
 
 /**
- * Reads `@local`, `@control`, `@chroot/DIR`, `@docker/NAME`, `@podman/NAME`, `user@host:port` and other
- * targets that say themselves where to go.
+ * Reads `@local`, `@control`, `@chroot/DIR`, `@docker/NAME`, `@podman/NAME`, `user@host:port` and
+ * other targets that contain their own address.
  *
- * @returns undefined for anything that only a roster can answer
+ * @returns undefined for targets that need a roster
  */
 export const adHocTarget = (target: string): AdHoc | undefined => {
   if (target === '@local')
@@ -70,7 +73,9 @@ export const adHocTarget = (target: string): AdHoc | undefined => {
     : undefined;
 };
 
-/** A plain name that is in no roster but in the DNS, which salt-ssh takes for a host, too. */
+/**
+ * Returns a plain name that is in the DNS but in no roster, which salt-ssh also accepts as a host.
+ */
 export const resolvableTarget = async (target: string): Promise<AdHoc | undefined> => {
   const address = readAddress(target);
   if (address === undefined) return undefined;

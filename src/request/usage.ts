@@ -1,6 +1,6 @@
 import { TsaltError } from '../protocol/error.ts';
 
-/** Runs work on the user's configuration: whatever is wrong with it is a fault of usage. */
+/** Runs work on the user's configuration; errors in it count as usage errors. */
 export const asUsage = async <T>(work: () => T | Promise<T>): Promise<T> => {
   try {
     return await work();

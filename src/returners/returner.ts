@@ -29,7 +29,7 @@ export type Returner = {
   readonly name: string;
   /** Writes returns; those of a run come in order. Failures are reported, and do not end the run. */
   readonly write?: (returns: readonly SaltReturn[], load: JobLoad) => Promise<void>;
-  /** Hears all events of a run. */
+  /** Receives all events of a run. */
   readonly follow?: (event: RunEvent) => void;
   readonly begin?: (load: JobLoad) => Promise<void>;
   readonly end?: () => Promise<void>;

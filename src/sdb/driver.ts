@@ -5,16 +5,16 @@ import type { Vault } from './vault.ts';
 export type SdbWorld = {
   /** The project folder: relative paths start there. */
   readonly dir: string;
-  /** The environment that `env` reads; what `sdb.set` writes lasts for this run. */
+  /** The environment of the `env` driver; values written by `sdb.set` last for this run. */
   readonly env: Map<string, string>;
   /** Decrypts PGP messages in data, for `yaml` with `gpg: true`. */
   readonly decrypt: (data: Data) => Promise<Data>;
   readonly vault: () => Promise<Vault>;
 };
 
-/** One kind of store. Its profile is the mapping of the configuration that names it. */
+/** One kind of store. Its profile is the mapping in the configuration that selects it. */
 export type SdbDriver = {
-  /** Null: there is nothing under this key. */
+  /** Returns null if the key does not exist. */
   readonly get: (key: string, profile: Dict, world: SdbWorld) => Promise<Data>;
   readonly set?: (key: string, value: Data, profile: Dict, world: SdbWorld) => Promise<boolean>;
   readonly delete?: (key: string, profile: Dict, world: SdbWorld) => Promise<boolean>;

@@ -23,12 +23,12 @@ export type SdbSettings = {
   readonly decrypt: SdbWorld['decrypt'];
 };
 
-/** How a hash is made where there is none; without `store` it lasts for this run only. */
+/** How to make a missing hash; without `store` it lasts for this run only. */
 type HashWish = { readonly length: number; readonly chars: string; readonly store: boolean };
 
 const longestHash = 65_536;
 
-/** Is this option of tsalt.yaml a profile of sdb, or what stores are opened with? */
+/** Whether this option of tsalt.yaml is an sdb profile or configures the access to stores. */
 export const isSdbSetting = (name: string, value: Data): boolean =>
   name === 'vault' || driverOf(value) !== undefined;
 
@@ -38,14 +38,14 @@ const driverOf = (profile: Data | undefined): string | undefined => {
 };
 
 /**
- * Salt's small stores of values, mostly secrets: `sdb://profile/key`. They are opened on the
- * control node only, and each address is read once in a run. No error shows a value.
+ * Salt's key-value stores, mostly for secrets: `sdb://profile/key`. They are opened only on the
+ * control node, and each address is read once per run. Errors never contain values.
  */
 export class Sdb {
   readonly #options: Dict;
   readonly #world: SdbWorld;
   readonly #known = new Map<string, Promise<Data>>();
-  /** Hashes on their way into a store: hosts that ask at once get the same one. */
+  /** Hashes that are being stored, so that simultaneous requests of hosts get the same one. */
   readonly #hashes = new Map<string, Promise<Data>>();
   #vault: Promise<Vault> | undefined;
 
@@ -62,12 +62,12 @@ export class Sdb {
     };
   }
 
-  /** Is there any profile at all? Without one no address means anything. */
+  /** Whether any profile is configured. Otherwise addresses have no meaning. */
   get isUsed(): boolean {
     return [...this.#options.values()].some(value => driverOf(value) !== undefined);
   }
 
-  /** Vault as the option `vault` describes it; logged in to once in a run. */
+  /** Returns Vault as configured by the option `vault`; logs in once per run. */
   vault(): Promise<Vault> {
     this.#vault ??= this.#openVault();
     return this.#vault;
@@ -79,8 +79,8 @@ export class Sdb {
   }
 
   /**
-   * Returns the value at an address; null where the store has none. A value that is not an address
-   * of a known profile is returned unchanged, or is an error with `strict`.
+   * Returns the value at an address; null if the store has none. A value that is not an address of
+   * a known profile is returned unchanged or, with `strict`, is an error.
    */
   async get(uri: Data, strict = false): Promise<Data> {
     const found = this.#find(uri);
@@ -120,8 +120,8 @@ export class Sdb {
   }
 
   /**
-   * The value at an address; a random text is made and stored where there is none. Without
-   * `store` (test mode) it is made, but lasts for this run only.
+   * Returns the value at an address; makes and stores a random string if there is none. Without
+   * `store` (test mode) the string lasts for this run only.
    */
   async getOrSetHash(uri: Data, wanted: HashWish): Promise<Data> {
     if (!looksLikeSdb(uri)) return false;
@@ -166,7 +166,7 @@ export class Sdb {
     return data;
   }
 
-  /** Profile and driver of an address, or what is wrong with it. */
+  /** Returns profile and driver of an address, or what is wrong with it. */
   #find(uri: Data):
     | string
     | {

@@ -3,11 +3,11 @@ export type SdbUri = { readonly profile: string; readonly key: string };
 
 const scheme = 'sdb://';
 
-/** Does this text look like an address of sdb? */
+/** Whether this value looks like an sdb address. */
 export const looksLikeSdb = (value: unknown): value is string =>
   typeof value === 'string' && value.startsWith(scheme);
 
-/** The parts of an address; undefined where profile or key is missing. */
+/** Splits an address; undefined if profile or key is missing. */
 export const parseSdbUri = (uri: string): SdbUri | undefined => {
   const slash = uri.indexOf('/', scheme.length);
   if (!looksLikeSdb(uri) || slash <= scheme.length || slash === uri.length - 1) return undefined;
@@ -18,11 +18,16 @@ export const parseSdbUri = (uri: string): SdbUri | undefined => {
 export const sdbUrisIn = (text: string): string[] =>
   [...text.matchAll(address)].flatMap(([found]) => readings(found));
 
-/** Those that are a whole value in a text of YAML, JSON or the like: no comment, no part of a text. */
+/**
+ * Returns the addresses that are whole values in a text of YAML, JSON or the like: not comments,
+ * not parts of strings.
+ */
 export const sdbValuesIn = (text: string): string[] =>
   [...text.replace(comments, '').matchAll(value)].flatMap(([, found = '']) => readings(found));
 
-/** The beginnings of addresses that a template completes: `sdb://profile/{{ grains.role }}`. */
+/**
+ * Returns the beginnings of addresses that a template completes: `sdb://profile/{{ grains.role }}`.
+ */
 export const sdbBeginningsIn = (text: string): string[] =>
   [...text.matchAll(address)].flatMap(([found]) => {
     const end = found.search(/\{[{%#]|\$\{|<%/);
@@ -31,7 +36,7 @@ export const sdbBeginningsIn = (text: string): string[] =>
 
 const address = /sdb:\/\/[^\s'"]+/g;
 const comments = /(?<!\S)#.*$/gm;
-// A host may have written this text: each place is looked at in bounded time.
+// A host may have written this text, so each match takes bounded time.
 const value =
   /(sdb:\/\/(?<=(?:^|[:=?[{,-])[ \t]*['"]?sdb:\/\/)[^\s'"]{1,1000})(?=['"]?[ \t]*(?:$|[\r,\]}]))/gm;
 

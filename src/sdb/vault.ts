@@ -6,7 +6,7 @@ import { type Data, type Dict, isDict, toData, toPlain } from '../data/values/va
 import type { Plain } from '../protocol/plain.ts';
 import type { SdbWorld } from './driver.ts';
 
-/** HashiCorp Vault's key-value secrets, version 1 or 2 as the mount has it. */
+/** HashiCorp Vault's key-value secrets, version 1 or 2 depending on the mount. */
 export type Vault = {
   /** The data stored at a path; undefined where there is none. */
   readonly read: (path: string) => Promise<Dict | undefined>;
@@ -27,9 +27,9 @@ type Answer = { readonly status: number; readonly body: Data };
 type Send = (method: string, path: string, body?: Plain) => Promise<Answer>;
 
 /**
- * Vault as the option `vault` describes it, Salt's way: `url`, `namespace`, `verify`, `auth` by
- * `token`, `approle` or `wrapped_token`. `VAULT_ADDR`, `VAULT_TOKEN`, `VAULT_NAMESPACE` and
- * `VAULT_CACERT` replace settings that are left out.
+ * Opens Vault as configured by the option `vault`, as Salt does: `url`, `namespace`, `verify`,
+ * `auth` by `token`, `approle` or `wrapped_token`. `VAULT_ADDR`, `VAULT_TOKEN`, `VAULT_NAMESPACE`
+ * and `VAULT_CACERT` replace missing settings.
  */
 export const openVault = async (settings: Data, world: SdbWorld): Promise<Vault> => {
   const given: Dict = isDict(settings) ? settings : new Map();
@@ -104,7 +104,7 @@ const clientToken = ({ status, body }: Answer, what: string): string => {
 
 const keyValues = (send: Send): Vault => {
   const mounts = new Map<string, Promise<string | undefined>>();
-  /** The mount that a path is in when that keeps versions (KV 2). */
+  /** Returns the mount of a path if it keeps versions (KV 2). */
   const versioned = (path: string): Promise<string | undefined> => {
     const known = mounts.get(path);
     if (known !== undefined) return known;
@@ -112,7 +112,7 @@ const keyValues = (send: Send): Vault => {
     mounts.set(path, found);
     return found;
   };
-  /** The path as the API has it: KV 2 puts what is meant between mount and secret. */
+  /** Returns the path in the API: KV 2 inserts a part between mount and secret. */
   const address = async (path: string, part: 'data' | 'metadata' | 'destroy'): Promise<string> => {
     const plain = path.replace(/^\/+/, '');
     const mount = await versioned(plain);
@@ -169,7 +169,7 @@ const mountOf = ({ status, body }: Answer): string | undefined => {
   return isV2 && typeof path === 'string' ? path.replace(/^\/+|\/+$/g, '') : undefined;
 };
 
-/** A URL takes `..` for the way up, to secrets that the path does not name. */
+/** In a URL, `..` would lead to secrets that the path does not name. */
 const encode = (path: string): string => {
   const steps = path.split('/');
   if (steps.includes('.') || steps.includes('..'))
@@ -180,7 +180,7 @@ const encode = (path: string): string => {
 const refused = ({ status, body }: Answer): Error =>
   new Error(`vault answered ${status}${reasonIn(body)}`);
 
-/** Vault's own words; it never repeats a value in them. */
+/** Returns Vault's message, which never contains values. */
 const reasonIn = (body: Data): string => {
   const errors = isDict(body) ? body.get('errors') : undefined;
   const words = Array.isArray(errors) ? errors.map(String).join(', ') : '';

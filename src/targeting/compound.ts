@@ -1,7 +1,7 @@
 import type { Nodegroups } from './nodegroup.ts';
 import { expandNodegroup, operators } from './nodegroup.ts';
 
-/** One word of a compound expression that names hosts: `G@os:Debian`, `web*`. */
+/** One term of a compound expression that names hosts: `G@os:Debian`, `web*`. */
 export type Term = {
   /** The letter before `@`; absent for a glob. */
   readonly engine?: string;
@@ -15,8 +15,8 @@ export type CompoundExpression =
   | { readonly kind: 'and' | 'or'; readonly all: readonly CompoundExpression[] };
 
 /**
- * Reads `G@os:Debian and ( web* or not L@a,b )`: `not` binds before `and` before `or`.
- * Returns an error sentence for an expression that Salt would never match.
+ * Parses `G@os:Debian and ( web* or not L@a,b )`: `not` binds before `and` before `or`. Returns an
+ * error sentence for an expression that can never match.
  */
 export const parseCompound = (
   expression: string | readonly string[],

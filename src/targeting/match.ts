@@ -13,7 +13,7 @@ import { pythonMatch, pythonRegExp } from './python-regex.ts';
 import type { MatchKind } from './subdict.ts';
 import { subdictMatch } from './subdict.ts';
 
-/** The ways to name hosts; the names are Salt's (`match:` in top files, `tgt_type`). */
+/** The types of targets, with Salt's names (`match:` in top files, `tgt_type`). */
 export type MatchType =
   | 'glob'
   | 'pcre'
@@ -28,19 +28,19 @@ export type MatchType =
   | 'data'
   | 'compound';
 
-/** The host in question, as far as it is known. */
+/** The host to match, as far as it is known. */
 export type Subject = {
   readonly id: string;
   readonly grains: Dict;
   readonly pillar: Dict;
   readonly nodegroups: Nodegroups;
-  /** Matchers of the user's, by name: they go before those that are built in. */
+  /** The user's matchers, by name: they go before built-in ones. */
   readonly matchers?: Matchers;
   /** The host's data store (`data.*`), for `data` targets. */
   readonly data?: Dict;
 };
 
-/** Matchers that a project brings (`_matchers`). They answer at once. */
+/** The user's matchers (`_matchers`). They return synchronously. */
 export type Matchers = ReadonlyMap<
   string,
   (expression: Data, subject: Subject, delimiter: string) => boolean
@@ -51,12 +51,12 @@ export type MatchOptions = { readonly delimiter?: string | undefined };
 const isMatchType = (type: string): type is MatchType => Object.hasOwn(matchers, type);
 
 /**
- * Does this expression name this host?
+ * Whether this expression matches this host.
  *
  * @param expression - A string; for `list` and `compound` also a list.
  * @param type - One of `MatchType`.
- * @throws TsaltError `unknown-matcher`, `bad-regex`. A compound that makes no sense matches
- *   nothing, as in Salt; `complaint` says why.
+ * @throws TsaltError `unknown-matcher`, `bad-regex`. A malformed compound expression matches
+ *   nothing, as in Salt; `complaint` returns the reason.
  */
 export const matches = (
   expression: Data,
@@ -75,16 +75,16 @@ export type PartlyKnown = {
   readonly id: string;
   /** Top-level grains whose values are certain: they override what the host collects. */
   readonly grains: Dict;
-  /** All grains are there: those that are missing do not exist. */
+  /** Whether all grains are known: missing ones do not exist. */
   readonly isComplete?: boolean;
   readonly nodegroups: Nodegroups;
 };
 
 /**
- * Whether this expression names this host, as far as that is certain without asking it: ids, lists,
- * regular expressions, nodegroups, and grains that are known. In compounds, one term may decide.
+ * Whether this expression matches this host, if that is certain without asking the host: ids,
+ * lists, regular expressions, nodegroups, and known grains. In compounds, one term may decide.
  *
- * @returns undefined where grains or pillar of the host decide
+ * @returns undefined if grains or pillar of the host decide
  * @throws TsaltError `unknown-matcher`, `bad-regex`
  */
 export const decideTarget = (
@@ -149,7 +149,7 @@ const decideAll = (
   return decided.includes(undefined) ? undefined : !decisive;
 };
 
-/** The data of a host that an expression needs to be evaluated. */
+/** Returns the data of a host that an expression needs. */
 export const needs = (
   expression: Data,
   type: string,
@@ -167,8 +167,8 @@ export const needs = (
 };
 
 /**
- * Why an expression cannot match anything, one sentence; undefined when it makes sense.
- * For targets typed by a person: top files follow Salt and match nothing in silence.
+ * Returns why an expression cannot match anything, as one sentence; undefined if it can. For
+ * targets on the command line: top files follow Salt and silently match nothing.
  */
 export const complaint = (
   expression: Data,

@@ -3,8 +3,8 @@ export type Nodegroups = Readonly<Record<string, string | readonly string[]>>;
 export const operators: readonly string[] = ['and', 'or', 'not', '(', ')'];
 
 /**
- * The words of a nodegroup with nested groups (`N@other`) put in their place, in parentheses.
- * A plain list of names becomes one list target. Unknown and circular groups have no words.
+ * Expands a nodegroup with its nested groups (`N@other`), in parentheses. A plain list of names
+ * becomes one list target. Unknown and circular groups are empty.
  * (salt.utils.minions.nodegroup_comp)
  */
 export const expandNodegroup = (name: string, nodegroups: Nodegroups): readonly string[] => {
@@ -42,7 +42,10 @@ const joinedOr = (words: readonly string[]): readonly string[] => {
   return joined ? [joined] : words;
 };
 
-/** Words without operators, types and stars: one regular expression when they look like one, else a list of names. */
+/**
+ * Converts terms without operators, types and stars: to one regular expression if they look like
+ * one, otherwise to a list of names.
+ */
 const asOneTarget = (words: readonly string[]): string | undefined => {
   if (words.some(word => operators.includes(word))) return undefined;
   if (words.some(word => word.includes('*') || /^[A-Z]@/.test(word))) return undefined;

@@ -2,11 +2,11 @@ import { pythonPattern } from '../data/python/python-pattern.ts';
 import { TsaltError } from '../protocol/error.ts';
 
 /**
- * A regular expression in Python's syntax as a JavaScript one: named groups `(?P<n>…)` and
- * `(?P=n)`, `\A`, `\Z`, inline flags at the start, comments, verbose mode, literal braces.
+ * Converts a Python regular expression to JavaScript: named groups `(?P<n>…)` and `(?P=n)`, `\A`,
+ * `\Z`, inline flags at the start, comments, verbose mode, literal braces.
  *
- * @throws TsaltError `bad-regex` with what is wrong, for what neither side understands and for
- *   the few constructs JavaScript lacks (conditionals, flags for a part, atomic groups).
+ * @throws TsaltError `bad-regex` with the reason, for malformed expressions and for the few
+ *   constructs that JavaScript lacks (conditionals, flags for a part, atomic groups).
  */
 export const pythonRegExp = (source: string): RegExp => {
   const known = cache.get(source);
@@ -37,7 +37,7 @@ type Test = (regExp: RegExp, text: string) => boolean | undefined;
 
 let test: Test = (regExp, text) => regExp.test(text);
 
-/** How expressions are tried from now on: what ends one that takes too long is not of this room. */
+/** Sets the function that tries expressions; it limits their time, which this folder cannot do. */
 export const tryRegExpsBy = (bounded: Test): void => {
   test = bounded;
 };

@@ -8,9 +8,9 @@ import { pythonMatch } from './python-regex.ts';
 export type MatchKind = 'glob' | 'regex' | 'exact';
 
 /**
- * Does `os:Debian` or `rack:row:a` hold in this data? Every split of the expression into a path
- * and a pattern is tried, the longest path first; case never matters; `*` as a path means any
- * depth. (salt.utils.data.subdict_match)
+ * Whether `os:Debian` or `rack:row:a` matches this data. Every split of the expression into a path
+ * and a pattern is tried, the longest path first, ignoring case; `*` as a path means any depth.
+ * (salt.utils.data.subdict_match)
  */
 export const subdictMatch = (
   data: Data,

@@ -40,7 +40,7 @@ export const openRuntime = async (options: RuntimeOptions): Promise<Link> => {
     } catch (error) {
       if (!(error instanceof TsaltError)) throw error;
       if (error.code === 'bootstrap-ended' && host.node_bin === undefined) {
-        // PATH may find a Node that does not run: the host then gets one of ours.
+        // PATH may find a Node that does not run: the host then needs one of ours.
         if (broken) throw broken;
         broken = error;
         continue;

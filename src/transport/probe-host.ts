@@ -10,7 +10,7 @@ import type { Connection } from './transport.ts';
 export type HostProbe = {
   readonly user: string;
   readonly system: string;
-  /** Seconds by which the host's clock is ahead of ours. */
+  /** Seconds by which the host's clock is ahead. */
   readonly skew?: number;
   /** The Node that a run would find first, with its version or `broken`. */
   readonly node?: { readonly path: string; readonly version: string };

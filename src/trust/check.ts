@@ -11,19 +11,19 @@ import { dirname, join, resolve } from 'node:path';
 import { TsaltError } from '../protocol/error.ts';
 import { owners } from './owners.ts';
 
-/** A file or folder on the way to what is read, and why another user decides about it. */
+/** An unsafe file or folder on a path, and why another user controls it. */
 type Flaw = { readonly path: string; readonly stat: Stats; readonly why: 'owner' | 'mode' };
 
-/** Folders that were found to be safe, by the path that leads there; their path without links. */
+/** Folders that were checked, by path, with their path without links. */
 const safeFolders = new Map<string, string>();
 
 const mostLinks = 40;
 
 /**
- * Refuses a file that another user could write or replace: it, each folder above it and each link
- * on the way must belong to the caller, to root or to a user of `--trust-owner`, and must not be
- * writable by everybody (a folder with the sticky bit may be). Group-writable files are accepted,
- * because each user commonly has a group of their own. A missing file is not refused.
+ * Refuses a file that another user could write or replace: the file, each folder above it and each
+ * link on the way must belong to the caller, to root or to a user of `--trust-owner`, and must not
+ * be world-writable (except folders with the sticky bit). Group-writable files are accepted,
+ * because users commonly have a group of their own. A missing file is not refused.
  *
  * @param path the file to be read or run
  * @param what its name in messages, with an article: `The roster`; the path is added to it
@@ -99,7 +99,7 @@ const untrusted = (path: string, what: string, { path: at, stat, why }: Flaw): T
           `can be written by every user (mode ${mode})`,
           'Take that right away (chmod o-w), or accept it by --trust-owner anyone.',
         ];
-  // Hosts get to read messages, so the path stands apart from them.
+  // Hosts may receive the message, so the path is stored separately.
   return new TsaltError('untrusted', `${what} is not used: ${subject} ${reason}.`, {
     at: { file: at },
     hint: `Another user could decide what this run does. ${remedy}`,
@@ -107,8 +107,8 @@ const untrusted = (path: string, what: string, { path: at, stat, why }: Flaw): T
 };
 
 /**
- * Opens a file to write to, for its owner only. Refuses a link, a pipe or a file of another user at
- * that place: it would choose where the text goes, or read it.
+ * Opens a file for writing, for its owner only. Refuses a link, a pipe or a file of another user,
+ * who could redirect or read the text.
  *
  * @param flags of open(2), as in `constants` of `node:fs`
  * @returns the descriptor
@@ -129,7 +129,7 @@ export const openTrusted = (path: string, flags: number, what: string): number =
 
 const checkLast = (path: string, stat: Stats | undefined, what: string): void => {
   if (process.geteuid === undefined || owners().anyone || stat === undefined) return;
-  // A terminal or a pipe that somebody else has opened for this program.
+  // A terminal or a pipe that another process has opened for this program.
   if (stat.isCharacterDevice() || /^\/(?:dev|proc)\//.test(resolve(path))) return;
   if (!owners().uids.has(stat.uid))
     throw untrusted(path, what, { path: resolve(path), stat, why: 'owner' });

@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder with those above it, if it does not exist. Node's own `recursive` never returns
- * where a folder cannot be made although the one above exists, as in /proc.
+ * Creates a folder and its parents, if it does not exist. Node's own `recursive` never returns if a
+ * folder cannot be created although its parent exists, as in /proc.
  */
 export const makeFolder = (path: string, mode = 0o777): void => {
   if (isFolder(path)) return;

@@ -4,7 +4,7 @@ import { TsaltError } from '../protocol/error.ts';
 /** The owners whose files this run trusts. */
 export type Owners = {
   readonly uids: ReadonlySet<number>;
-  /** Files of everybody, and those that everybody can write. */
+  /** Files of any user, and world-writable ones. */
   readonly anyone: boolean;
 };
 
@@ -13,8 +13,8 @@ const variable = 'TSALT_TRUST_OWNER';
 let chosen: Owners | undefined;
 
 /**
- * Takes over the value of `--trust-owner`: names or numbers of users with commas between, or
- * `anyone`. Their files are then obeyed as the caller's own.
+ * Applies the value of `--trust-owner`: user names or numbers separated by commas, or `anyone`.
+ * Their files are then trusted like the caller's.
  *
  * @throws TsaltError `usage-value` for a user that does not exist
  */
@@ -22,7 +22,10 @@ export const trustOwners = (names: string): void => {
   chosen = ownersOf(names, '--trust-owner');
 };
 
-/** The users whose files are obeyed: root, the caller, and those of `--trust-owner` or TSALT_TRUST_OWNER. */
+/**
+ * Returns the users whose files are trusted: root, the caller, and those of `--trust-owner` or
+ * TSALT_TRUST_OWNER.
+ */
 export const owners = (): Owners => {
   chosen ??= ownersOf(process.env[variable] ?? '', variable);
   return chosen;

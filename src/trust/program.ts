@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { checkTrusted } from './check.ts';
 
-/** Programs whose first argument is another program's text. */
+/** Programs whose first argument is a script. */
 const interpreters = /^(?:sh|bash|dash|ksh|zsh|node|nodejs|perl|ruby|php|python[\d.]*)$/;
 
 /**
- * Refuses a program, or the script that an interpreter is started with, that another user could
- * write. A name that is looked up in PATH is not checked: PATH is the caller's own.
+ * Refuses a program, or the script of an interpreter, that another user could write. A name that is
+ * looked up in PATH is not checked, since PATH belongs to the caller.
  *
  * @param argv the program and its arguments
  * @param dir the folder in which it is started
@@ -26,7 +26,7 @@ export const checkProgram = (
     checkTrusted(resolve(dir, script), what);
 };
 
-/** The words of a shell command up to its first operator, without their quotes. */
+/** Splits a shell command up to its first operator into words, without their quotes. */
 export const commandWords = (command: string): string[] => {
   const [first = ''] = command.split(/[|&;<>()]/);
   return [...first.matchAll(/'([^']*)'|"([^"]*)"|[^\s'"]+/g)].map(

@@ -14,7 +14,7 @@ export const cannotWrite = (dir: string, error: unknown): error is NodeJS.ErrnoE
   return codes.has(code) && (path === undefined || path.startsWith(dir) || dir.startsWith(path));
 };
 
-/** Cache folders that cannot be written, and why. */
+/** Cache folders that cannot be written, with the reason. */
 const unwritable = new Map<string, string>();
 const spares = new Map<string, string>();
 /** Reports the state of a run's cache folder. */
@@ -23,11 +23,11 @@ type Reporter = { readonly cachedir: string; readonly report: (message: string) 
 const reporters = new Set<Reporter>();
 
 /**
- * Reports folders of a run's cache that cannot be written, each once; known ones are reported now.
+ * Reports folders of a run's cache that cannot be written, each once; those already known at once.
  *
  * @param cachedir the cache of the run
  * @param report is called with a sentence for the user
- * @returns ends it
+ * @returns a function that stops this
  */
 export const reportUnwritableCaches = (
   cachedir: string,
@@ -47,8 +47,8 @@ const warning = (dir: string, reason: string): string =>
   `The cache folder ${dir} cannot be written: ${reason}. The run goes on without it, which is slower. Free some space, or name another folder by cachedir in tsalt.yaml.`;
 
 /**
- * Whether an error means that a cache folder cannot be written, which is then reported. Where the
- * run does not need what was to be written, it goes on.
+ * Whether an error means that a cache folder cannot be written, which is then reported. The run
+ * continues if it does not need the data.
  */
 export const isUnwritable = (dir: string, error: unknown): boolean => {
   if (!cannotWrite(dir, error)) return false;
@@ -59,7 +59,10 @@ export const isUnwritable = (dir: string, error: unknown): boolean => {
   return true;
 };
 
-/** Returns why a folder cannot be made: on a read-only disk, Node only reports that it is missing. */
+/**
+ * Returns why a folder cannot be created: on a read-only disk, Node only reports that it is
+ * missing.
+ */
 const causeOf = (error: NodeJS.ErrnoException): unknown => {
   if (error.code !== 'ENOENT' || error.path === undefined) return error;
   let parent = error.path;
@@ -73,10 +76,10 @@ const causeOf = (error: NodeJS.ErrnoException): unknown => {
 };
 
 /**
- * Works with a cache folder, or with a temporary one where it cannot be written. The temporary one
+ * Works with a cache folder, or with a temporary one if it cannot be written. The temporary folder
  * is removed when the process ends.
  *
- * @throws TsaltError `cache-dir` when that cannot be written either
+ * @throws TsaltError `cache-dir` if that cannot be written either
  */
 export const withSpareCache = async <T>(
   dir: string,

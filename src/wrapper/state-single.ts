@@ -70,7 +70,7 @@ export const low = async (call: WrapperCall): Promise<Outcome> => {
   });
 };
 
-/** Removes requisites, since there are no other states. */
+/** Removes requisites, since it is the only state. */
 const withoutRequisites = (data: Dict): Dict =>
   new Map([...data].filter(([key]) => !requisiteWords.has(key)));
 

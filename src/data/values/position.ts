@@ -38,7 +38,7 @@ export class NodePositions {
 
   /**
    * @param at the offset of the node itself.
-   * @param offsets of a sequence's items, or of the keys; negative if unknown.
+   * @param offsets of the items of a sequence, or of the keys; negative if unknown.
    */
   constructor(
     locate: (offset: number) => TextPosition,

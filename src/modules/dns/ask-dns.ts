@@ -3,10 +3,10 @@ import { messageOf } from '../../protocol/error.ts';
 import { CommandExecutionError } from '../api.ts';
 
 /**
- * Queries a name server, by default the system's. Returns an empty result if there are no such
+ * Queries a name server, by default the system's. Returns an empty result if it has no such
  * records.
  *
- * @throws CommandExecutionError where no server answers
+ * @throws CommandExecutionError if no server responds
  */
 export const askDns = async <T>(
   name: string,

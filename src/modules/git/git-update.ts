@@ -99,7 +99,7 @@ const carryOut = async (
     await __salt__['git.branch'](path, null, { opts: follow.opts, user });
     comments.push(follow.done);
   };
-  // In a clone without commits there is no branch yet that could have an upstream.
+  // In a clone without commits no branch exists yet that could have an upstream.
   if (plan.baseRev !== null) await setUpstream();
   if (ready.fastForward && !isAt(plan.baseRev, found)) {
     const problem = await goForward(ret, wanted, plan, comments);

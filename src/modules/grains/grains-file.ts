@@ -16,7 +16,7 @@ export const grainsFile = (): string => {
 };
 
 /**
- * Returns the static grains of this host; an empty dict if there is no grains file.
+ * Returns the static grains of this host; an empty dict without a grains file.
  *
  * @throws SaltInvocationError if the file is not a readable YAML mapping
  */

@@ -30,12 +30,12 @@ export type InstallOptions = {
   [other: string]: unknown;
 };
 
-/** What apt-get is told to do: words of its command line. */
+/** The parts of apt-get's command line. */
 type Plan = {
   readonly names: Set<string>;
   readonly targets: string[];
   readonly downgrades: string[];
-  /** Reinstallations: word by package. */
+  /** Reinstallations: the argument for each package. */
   readonly again: Map<string, string>;
   readonly errors: string[];
   readonly wanted: DesiredPackages;
@@ -84,7 +84,7 @@ export const planNames = async (
   return plan;
 };
 
-/** The available versions, newest first, of packages that are wanted by a comparison. */
+/** Returns the available versions, newest first, of packages that are requested by a comparison. */
 const versionsFor = async (wanted: DesiredPackages): Promise<Map<string, string[]>> => {
   const names = [...wanted].flatMap(([name, condition]) =>
     condition && /[<>!]/.test(condition) ? [name] : [],
@@ -107,7 +107,7 @@ export const planFiles = async (options: InstallOptions, before: PackageList): P
     const have = getOwn(before, normalize(name)) ?? [];
     plan.names.add(normalize(name));
     const isSame = version !== undefined && have.some(one => compareDebian(version, one) === 0);
-    // A file that is older than what is there is left to apt, which refuses it unless it is forced.
+    // A file with an older version is left to apt, which refuses it unless it is forced.
     if (isSame && options.reinstall) plan.again.set(normalize(name), path);
     else plan.targets.push(path);
   }
@@ -115,8 +115,8 @@ export const planFiles = async (options: InstallOptions, before: PackageList): P
 };
 
 /**
- * apt passes over a file without a word when there is a colon in its path, as where files of
- * `http://host:8080/` are kept: such a file gets a link elsewhere for the time of the run.
+ * Returns a path that apt accepts: apt silently ignores a file with a colon in its path, such as
+ * one in the cache of `http://host:8080/`. Such a file is linked elsewhere during the run.
  */
 const plainPath = (path: string): string => {
   if (!path.includes(':')) return path;
@@ -141,7 +141,7 @@ export const commandsFor = (plan: Plan, options: InstallOptions): string[][] => 
       ? ['--allow-downgrades', '--allow-remove-essential', '--allow-change-held-packages']
       : []),
     ...(options.fromrepo && !options.sources ? ['-t', options.fromrepo] : []),
-    // Without it apt downloads nothing of what is installed.
+    // Otherwise apt does not download packages that are installed.
     ...(options.downloadonly ? ['--download-only', '--reinstall'] : []),
   ];
   const command = (extra: string[], words: string[]): string[][] =>
@@ -153,7 +153,7 @@ export const commandsFor = (plan: Plan, options: InstallOptions): string[][] => 
   ];
 };
 
-/** With exact versions that apt knows as candidates already, fetching the lists changes nothing. */
+/** Fetching the lists is useless if all requested versions are exact and already known to apt. */
 export const isRefreshUseful = async (plan: Plan, options: InstallOptions): Promise<boolean> => {
   if (options.sources) return false;
   const exact = [...plan.wanted].filter(([, version]) => version !== null);

@@ -18,7 +18,7 @@ import {
 } from './apt-sources.ts';
 import { dearmor, fingerprints, isArmored } from './openpgp.ts';
 
-/** A source as the pkg functions answer it. */
+/** A source as the pkg functions return it. */
 export type AptRepo = {
   file: string;
   type: string;
@@ -33,7 +33,7 @@ export type AptRepo = {
   line: string;
 };
 
-/** What is said of a source beside its line. */
+/** Properties of a source in addition to its line. */
 export type RepoOptions = {
   file?: string | null;
   comps?: Plain;
@@ -83,13 +83,13 @@ const toRepo = (file: string, source: AptSource): AptRepo => ({
   line: formatAptLine({ ...source, disabled: false }),
 });
 
-/** All sources of this system, in order. */
+/** Lists all sources of this system, in order. */
 export const listRepos = (): AptRepo[] =>
   readSourceFiles().flatMap(({ path, pieces }) =>
     pieces.flatMap(({ sources }) => sources.map(source => toRepo(path, source))),
   );
 
-/** The source that a line and its options describe. */
+/** Returns the source that a line and its options describe. */
 export const wantedSource = (repo: string, options: RepoOptions): AptSource => {
   const line = repo.startsWith('ppa:') ? ppaLine(repo) : repo;
   const source = parseAptLine(line);
@@ -128,14 +128,14 @@ export const wantedRepo = (repo: string, options: RepoOptions): AptRepo => {
   return toRepo(options.file ?? defaultFile, wantedSource(repo, options));
 };
 
-/** What a source is looked for by: the components of its line and those beside it. */
+/** Returns the source to search for: with the components of its line and those of the options. */
 const soughtSource = (repo: string, options: RepoOptions): AptSource => {
   const wanted = wantedSource(repo, options);
   const { comps } = wantedSource(repo, {});
   return { ...wanted, comps: [...new Set([...wanted.comps, ...comps])] };
 };
 
-/** The source of this system that a line stands for. */
+/** Finds the source of this system that a line describes. */
 export const findRepo = (repo: string, options: RepoOptions = {}): AptRepo | undefined => {
   const sought = soughtSource(repo, options);
   for (const { path, pieces } of readSourceFiles())
@@ -144,7 +144,10 @@ export const findRepo = (repo: string, options: RepoOptions = {}): AptRepo | und
   return undefined;
 };
 
-/** Whether a line stands for a source that is there, for the very same architectures; no other text does. */
+/**
+ * Whether this system has the source of a line, with exactly the same architectures. False for
+ * other text.
+ */
 export const hasRepo = (repo: string): boolean => {
   const wanted = sourceOr(repo);
   if (!wanted) return false;
@@ -165,7 +168,7 @@ const sourceOr = (repo: string): AptSource | undefined => {
 const isTaken = (entry: AptSource, wanted: AptSource): boolean =>
   isMeant(entry, wanted) && sameArchitectures(entry, wanted);
 
-/** Writes a source down: where it is already, else in `file` or sources.list. */
+/** Writes a source: in its current file, or else in `file` or sources.list. */
 export const saveRepo = async (
   repo: string,
   options: RepoOptions & { clean_file?: boolean },
@@ -211,8 +214,8 @@ const writeSourceFile = async (path: string, pieces: readonly string[]): Promise
 };
 
 /**
- * Takes a source away, or those of its components that are named; a file of sources.list.d that is
- * empty then goes too. Answers the files it changed.
+ * Removes a source, or those of its components that are named; removes a file of sources.list.d
+ * that becomes empty. Returns the changed files.
  */
 export const removeRepo = async (repo: string): Promise<string[]> => {
   const wanted = wantedSource(repo, {});
@@ -236,7 +239,7 @@ export const removeRepo = async (repo: string): Promise<string[]> => {
   return touched;
 };
 
-/** A source with the components that are left to it; none when no component is left. */
+/** Returns a source without these components; none if no component is left. */
 const without = (source: AptSource, gone: readonly string[]): AptSource[] => {
   const comps = gone.length === 0 ? [] : source.comps.filter(comp => !gone.includes(comp));
   return comps.length === 0 ? [] : [{ ...source, comps }];
@@ -250,13 +253,16 @@ export type KeyOptions = {
   saltenv?: string;
 };
 
-/** Whether the key that a source names is there already (it is fetched only when it is not). */
+/** Whether the key that a source names exists, so that it need not be fetched. */
 export const hasKey = (wanted: AptRepo): boolean =>
   wanted.signedby === '' ||
   !wanted.signedby.startsWith('/') ||
   (readOr(wanted.signedby)?.length ?? 0) > 0;
 
-/** Fetches a source's key and puts it where the source says, else among the trusted ones. */
+/**
+ * Fetches a source's key and stores it in the file that the source names, or else among the trusted
+ * keys.
+ */
 export const saveKey = async (
   wanted: Pick<AptRepo, 'signedby'>,
   options: KeyOptions,
@@ -276,7 +282,7 @@ export const saveKey = async (
       throw new CommandExecutionError(
         `The key that was fetched is not ${id}: its fingerprint is ${found.join(', ')}.`,
       );
-  // A key server answers with what anybody gave it: nothing but what was asked for is trusted.
+  // A key server may return any key, so only the requested one is trusted.
   const others = found.filter(print => !ids.some(id => isOf(print, id)));
   if (others.length > 0 && !options.key_url && !options.key_text)
     throw new CommandExecutionError(
@@ -308,8 +314,8 @@ const fetchKey = async (
 };
 
 /**
- * A key by its id, over HTTPS. A key server that has no HTTPS is asked over HTTP only for an id
- * that cannot be forged: what it answers is compared with it.
+ * Fetches a key by its id, over HTTPS. A key server without HTTPS is asked over HTTP only for an id
+ * that cannot be forged: the key is compared with it.
  */
 const fetchById = async (
   id: string,

@@ -61,7 +61,7 @@ export const selectionsByName = async (): Promise<Map<string, string>> => {
   return states;
 };
 
-/** Which of these packages are held at their version. */
+/** Returns those of these packages that are held. */
 export const heldAmong = async (names: readonly string[]): Promise<string[]> => {
   const states = await selectionsByName();
   return names.filter(name => states.get(name) === 'hold');

@@ -1,7 +1,7 @@
 import { getOwn } from '../../protocol/plain.ts';
 import { SaltInvocationError } from '../api.ts';
 
-/** One source of packages, however it is written down. */
+/** One source of packages, in either file format. */
 export type AptSource = {
   readonly type: string;
   readonly uri: string;
@@ -13,13 +13,15 @@ export type AptSource = {
   readonly comment: string;
 };
 
-/** A file of sources, line by line or stanza by stanza: what is no source is kept as it is. */
+/**
+ * A part of a file of sources, one line or stanza. Parts that are not sources are kept unchanged.
+ */
 export type AptPiece = { readonly text: string; readonly sources: readonly AptSource[] };
 
 /**
  * Reads `deb [signed-by=/a/b arch=amd64] http://host/path suite main # comment`.
  *
- * @throws SaltInvocationError when the line is no source
+ * @throws SaltInvocationError if the line is not a source
  */
 export const parseAptLine = (line: string): AptSource => {
   const source = readAptLine(line);
@@ -58,7 +60,7 @@ const readAptLine = (line: string): AptSource | undefined => {
   };
 };
 
-/** Writes what `parseAptLine` reads. */
+/** Formats a source as `parseAptLine` reads it. */
 export const formatAptLine = ({
   type,
   uri,
@@ -80,14 +82,14 @@ export const formatAptLine = ({
   ].join(' ');
 };
 
-/** The lines of a `.list` file. */
+/** Reads the lines of a `.list` file. */
 export const readListFile = (text: string): AptPiece[] =>
   text.split('\n').map(line => {
     const source = readAptLine(line);
     return { text: line, sources: source ? [source] : [] };
   });
 
-/** The stanzas of a `.sources` file (deb822): each stands for types x URIs x suites. */
+/** Reads the stanzas of a `.sources` file (deb822): each one describes types x URIs x suites. */
 export const readSourcesFile = (text: string): AptPiece[] =>
   text.split(/\n(?:[ \t]*\n)+/).map(stanza => ({ text: stanza, sources: readStanza(stanza) }));
 
@@ -135,7 +137,7 @@ const readStanza = (stanza: string): AptSource[] => {
   );
 };
 
-/** A source as a stanza of a `.sources` file. */
+/** Formats a source as a stanza of a `.sources` file. */
 export const formatStanza = ({
   type,
   uri,
@@ -168,16 +170,16 @@ export const formatStanza = ({
   ].join('\n');
 };
 
-/** Whether two entries are of one kind, place and suite. */
+/** Whether two entries have the same kind, address and suite. */
 export const sameSuite = (left: AptSource, right: AptSource): boolean =>
   left.type === right.type &&
   left.uri.replace(/\/+$/, '') === right.uri.replace(/\/+$/, '') &&
   left.dist === right.dist;
 
 /**
- * Whether an entry is the one that is meant: of one kind, place and suite, and with a component in
- * common. Entries that differ in all components stand side by side; a wish without components means
- * any of them.
+ * Whether an entry is the requested one: the same kind, address and suite, and a component in
+ * common. Entries without a common component are separate; a request without components matches any
+ * of them.
  */
 export const isMeant = (entry: AptSource, wanted: AptSource): boolean =>
   sameSuite(entry, wanted) &&
@@ -185,7 +187,7 @@ export const isMeant = (entry: AptSource, wanted: AptSource): boolean =>
     entry.comps.length === 0 ||
     wanted.comps.some(comp => entry.comps.includes(comp)));
 
-/** Whether two entries are for the same architectures, in whatever order. */
+/** Whether two entries have the same architectures, in any order. */
 export const sameArchitectures = (left: AptSource, right: AptSource): boolean => {
   const [one, two] = [left, right].map(({ options }) =>
     (options.arch ?? '').split(',').sort().join(','),

@@ -3,18 +3,18 @@ import { readdirSync, readFileSync, rmSync } from '../_shared/safe-fs/fs.ts';
 import { CommandExecutionError } from '../api.ts';
 import { fingerprints } from './openpgp.ts';
 
-/** Where keys are that belong to a source by its `signed-by`. */
+/** The folder of keys that belong to a source by its `signed-by`. */
 export const keyringFolder = '/etc/apt/keyrings';
 
 const trusted = ['/etc/apt/trusted.gpg.d', '/etc/apt/trusted.gpg'];
 
 /**
- * Takes a key away from where apt trusts it for every source, or from a folder of key rings.
+ * Removes a key that apt trusts for every source, or one in a folder of key rings.
  *
  * @param id the end of its fingerprint, with `0x` or without
- * @param folder null: what apt trusts for every source
- * @returns the files that are gone
- * @throws CommandExecutionError when a file of the key has other keys too; nothing is removed then
+ * @param folder null: the keys that apt trusts for every source
+ * @returns the removed files
+ * @throws CommandExecutionError if a file contains other keys too; nothing is removed then
  */
 export const removeTrustedKey = (id: string, folder: string | null): string[] => {
   const wanted = id.replace(/^0x/i, '').toUpperCase();
@@ -37,10 +37,10 @@ export const removeTrustedKey = (id: string, folder: string | null): string[] =>
   return found;
 };
 
-/** A key that apt trusts, and the file it is in. */
+/** A trusted key, and the file that contains it. */
 export type TrustedKey = { keyid: string; fingerprint: string; file: string };
 
-/** The keys that apt trusts for every source, or those of a folder of key rings, by id. */
+/** Returns the keys that apt trusts for every source, or those in a folder of key rings, by id. */
 export const trustedKeys = (folder: string | null): { [keyid: string]: TrustedKey } =>
   Object.fromEntries(
     (folder ? [folder] : trusted).flatMap(filesAt).flatMap(file =>

@@ -1,7 +1,7 @@
 import { compareDebian, withoutEpoch } from '../_shared/text/package-version.ts';
 import { apt } from './apt-run.ts';
 
-/** The candidate versions of many packages by one `apt-cache policy`. */
+/** Returns the candidate versions of many packages, with one `apt-cache policy`. */
 export const candidatesOf = async (
   names: readonly string[],
   fromrepo: string | null,

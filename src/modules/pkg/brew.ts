@@ -5,7 +5,7 @@ import { CommandExecutionError } from '../api.ts';
 import { installedBy } from './package-manager.ts';
 import type { PackageList } from './packages.ts';
 
-/** Homebrew refuses to work as root: it runs as the owner of its own folder. */
+/** Homebrew refuses to run as root, so it runs as the owner of its folder. */
 export const brew = async (args: readonly string[]) => {
   const path = which('brew') ?? '/opt/homebrew/bin/brew';
   const owner = statSync(path, { throwIfNoEntry: false })?.uid;

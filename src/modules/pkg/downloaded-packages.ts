@@ -13,7 +13,7 @@ export type Downloaded = {
   };
 };
 
-/** All files below a folder whose names end so. */
+/** Lists all files below a folder whose names end with a suffix. */
 export const filesBelow = (folder: string, ending: string): string[] => {
   let entries: Dirent[];
   try {
@@ -28,7 +28,7 @@ export const filesBelow = (folder: string, ending: string): string[] => {
   });
 };
 
-/** What was downloaded, from files with the name and version of the package in each. */
+/** Groups downloaded files by the package name and version in each. */
 export const downloadedOf = (
   files: Iterable<readonly [path: string, name: string, version: string]>,
 ): Downloaded => {

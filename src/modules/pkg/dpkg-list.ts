@@ -4,7 +4,7 @@ import { __grains__, CommandExecutionError } from '../api.ts';
 import { apt } from './apt-run.ts';
 import { type PackageList, rememberPackages } from './packages.ts';
 
-/** Packages as dpkg has them. */
+/** Packages by their state in dpkg. */
 type Listed = { installed: PackageList; removed: PackageList; purge_desired: PackageList };
 
 export const dpkgList = (): Promise<Listed> => rememberPackages(readPackages);

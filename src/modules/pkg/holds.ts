@@ -1,14 +1,14 @@
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 import { packageSources, targetsOf } from './packages.ts';
 
-/** What `pkg.hold` and `pkg.unhold` take besides a name. */
+/** The arguments of `pkg.hold` and `pkg.unhold` besides a name. */
 export type HoldOptions = { pkgs?: Plain; sources?: Plain; [other: string]: unknown };
 
 export type HoldResults = {
   [name: string]: { name: string; changes: PlainDict; result: boolean | null; comment: string };
 };
 
-/** The packages that are meant: by a name, names, or sources, of which the names count. */
+/** Returns the names of the packages: from a name, names, or the keys of sources. */
 export const heldNames = (name: string | null, { pkgs, sources }: HoldOptions): string[] => {
   if (!name && !pkgs && !sources)
     throw new SaltInvocationError('One of name, pkgs, or sources must be specified.');

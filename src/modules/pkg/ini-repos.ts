@@ -7,7 +7,7 @@ import { rm } from '../_shared/safe-fs/promises.ts';
 import { plainRepr, plainStr } from '../_shared/text/python-text.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../api.ts';
 
-/** `.repo` files as yum, dnf and zypper have them: INI sections, one repository each. */
+/** `.repo` files of yum, dnf and zypper: INI sections, one repository each. */
 export type IniRepo = PlainDict & { file: string };
 
 type Section = { readonly name: string; lines: string[] };
@@ -45,7 +45,7 @@ const filesIn = (folders: readonly string[]): string[] =>
       .map(name => join(folder, name)),
   );
 
-/** All repositories by id. */
+/** Lists all repositories by id. */
 export const listIniRepos = (folders: readonly string[]): { [id: string]: IniRepo } => {
   const repos: { [id: string]: IniRepo } = {};
   for (const file of filesIn(folders))
@@ -55,7 +55,10 @@ export const listIniRepos = (folders: readonly string[]): { [id: string]: IniRep
   return repos;
 };
 
-/** Adds or changes a repository; a value of null takes a setting away, `comments` those that are there. */
+/**
+ * Adds or changes a repository. The value null removes a setting; `comments` replaces the existing
+ * ones.
+ */
 export const saveIniRepo = async (
   folders: readonly string[],
   id: string,
@@ -126,7 +129,7 @@ const writeSections = async (path: string, sections: readonly Section[]): Promis
   await replaceFile(path, text === '' ? '' : `${text}\n`);
 };
 
-/** Takes a repository away; its file goes with the last one in it. */
+/** Removes a repository; its file is removed with the last repository in it. */
 export const removeIniRepo = async (folders: readonly string[], id: string): Promise<string> => {
   const known = getOwn(listIniRepos(folders), id);
   if (!known) return `Error: the ${id} repo does not exist in ${plainRepr([...folders])}`;

@@ -72,7 +72,7 @@ export const planInstall = async (
   return plan;
 };
 
-/** Whether a package file is of another version than what is installed. */
+/** Whether a package file has another version than the installed package. */
 const isFileDue = async (
   name: string,
   source: string,
@@ -149,7 +149,7 @@ export const resolveLatest = async (
     desired.set(name, getOwn(newest, name) || getOwn(current, name)?.at(-1) || null);
 };
 
-/** Why packages cannot be installed, where the manager can tell beforehand. */
+/** Returns why packages cannot be installed, if the manager can determine that beforehand. */
 export const notFound = async (
   desired: DesiredPackages,
   current: PackageList,

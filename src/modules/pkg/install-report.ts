@@ -6,7 +6,7 @@ import { type HoldOutcome, withHolds } from './package-holds.ts';
 import { type DesiredPackages, fulfills } from './packages.ts';
 import { compareVersions, currentPackages } from './wanted-packages.ts';
 
-/** `name=version`, `name>=1.2`, or the name alone. */
+/** Formats `name=version`, `name>=1.2`, or the name alone. */
 export const shownPackage = (name: string, wanted: DesiredPackages): string => {
   const version = wanted.get(name) ?? '';
   return `${name}${version === '' || /^[<>=]/.test(version) ? '' : '='}${version}`;

@@ -3,10 +3,10 @@ import { salt } from '../_shared/states/call.ts';
 import { __grains__, CommandExecutionError, type PlainDict } from '../api.ts';
 import { compareLoose } from './loose-version.ts';
 
-/** How a system packs its kernels: what differs between packagers. */
+/** How a system packages its kernels. */
 export type KernelPackager = {
   readonly installed: () => Promise<string[]>;
-  /** The newest one that can be had, or undefined when none is newer than what is installed. */
+  /** The newest available kernel; undefined if it is not newer than the installed ones. */
   readonly newest: () => Promise<string | undefined>;
   readonly upgrade: (newest: string) => Promise<PlainDict>;
   readonly remove: (release: string) => Promise<string>;
@@ -31,7 +31,10 @@ const kernelType = async (): Promise<string> => {
   return type;
 };
 
-/** Kernels of Debian and Ubuntu: a package for each release, and one that stands for the newest. */
+/**
+ * Kernels of Debian and Ubuntu: one package per release, and a metapackage that depends on the
+ * newest.
+ */
 export const aptKernels: KernelPackager = {
   installed: async () => {
     const type = await kernelType();
@@ -56,7 +59,10 @@ export const aptKernels: KernelPackager = {
   },
 };
 
-/** Debian's version of the package that stands for the newest one is not the kernel's release: it depends on that. */
+/**
+ * Returns the kernel's release. On Debian the metapackage's version differs from it, so its
+ * dependency is read.
+ */
 const releaseIn = async (name: string, version: string): Promise<string> => {
   const { stdout } = await runCommand(['apt-cache', 'show', '--', `${name}=${version}`], {
     plainLocale: true,
@@ -68,7 +74,7 @@ const releaseIn = async (name: string, version: string): Promise<string> => {
   return release;
 };
 
-/** Kernels of Red Hat and its kin: versions of one package, side by side. */
+/** Kernels of Red Hat and its derivatives: versions of one package, installed side by side. */
 export const yumKernels: KernelPackager = {
   installed: async () => {
     const all: PlainDict = await salt('pkg.list_pkgs')({ versions_as_list: true });
@@ -82,6 +88,6 @@ export const yumKernels: KernelPackager = {
   },
 };
 
-/** The kernels in order, the newest last. */
+/** Returns the kernels in order, the newest last. */
 export const sortedKernels = async (packager: KernelPackager): Promise<string[]> =>
   (await packager.installed()).sort(compareLoose);

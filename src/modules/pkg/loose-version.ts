@@ -1,10 +1,13 @@
-/** Numbers and words in turn, as Python's LooseVersion reads a version. */
+/** Splits a version into numbers and words, as Python's LooseVersion does. */
 const partsOf = (version: string): (string | number)[] =>
   (version.match(/\d+|[a-z]+|[^\da-z.]+/g) ?? []).map(part =>
     /^\d+$/.test(part) ? Number(part) : part,
   );
 
-/** Below 0, 0 or above 0, as the left version is older, the same or newer. A number and a word compare as texts. */
+/**
+ * Returns a number below 0, 0 or above 0 if the left version is older, equal or newer. A number and
+ * a word are compared as strings.
+ */
 export const compareLoose = (left: string, right: string): number => {
   const [one, two] = [partsOf(left), partsOf(right)];
   for (let at = 0; at < Math.max(one.length, two.length); at += 1) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The bytes of an ASCII-armored OpenPGP key; bytes that are not armored come back as they are. */
+/** Returns the bytes of an ASCII-armored OpenPGP key; other bytes are returned unchanged. */
 export const dearmor = (key: Uint8Array): Buffer => {
   const text = Buffer.from(key).toString('latin1');
   const blocks = [
@@ -22,7 +22,10 @@ export const dearmor = (key: Uint8Array): Buffer => {
 export const isArmored = (key: Uint8Array): boolean =>
   Buffer.from(key).includes('-----BEGIN PGP PUBLIC KEY BLOCK-----');
 
-/** Fingerprints of the primary keys in an OpenPGP key ring (RFC 4880 12.2, version 4), upper-case hex. */
+/**
+ * Returns the fingerprints of the primary keys in an OpenPGP key ring (RFC 4880 12.2, version 4),
+ * upper-case hex.
+ */
 export const fingerprints = (key: Uint8Array): string[] => {
   const bytes = dearmor(key);
   const found: string[] = [];

@@ -5,9 +5,9 @@ import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 import { rpmFileVersion } from './rpm.ts';
 
 /**
- * Where the file of a package is on this host; a URL is fetched.
+ * Returns the path of a package file on this host; fetches a URL.
  *
- * @throws CommandExecutionError when it cannot be fetched, SaltInvocationError when `source` is
+ * @throws CommandExecutionError if it cannot be fetched, SaltInvocationError if `source` is
  * neither an absolute path nor a URL
  */
 export const localPackage = async (
@@ -25,7 +25,7 @@ export const localPackage = async (
   throw new CommandExecutionError(`Unable to cache ${source}: file not found`);
 };
 
-/** The version of a `.deb` file; undefined for what is none. */
+/** Returns the version of a `.deb` file; undefined for other files. */
 export const debFileVersion = async (path: string): Promise<string | undefined> => {
   const { code, stdout } = await runCommand(['dpkg-deb', '--field', path, 'Version'], {
     plainLocale: true,
@@ -34,7 +34,7 @@ export const debFileVersion = async (path: string): Promise<string | undefined> 
   return code === 0 ? stdout.trim() : undefined;
 };
 
-/** How the version of a package file is read, by family; others are not looked into. */
+/** Functions that read the version of a package file, by OS family. */
 export const fileVersions = new Map([
   ['Debian', debFileVersion],
   ['RedHat', rpmFileVersion],

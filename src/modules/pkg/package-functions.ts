@@ -19,7 +19,7 @@ import { forgetPackages, type PackageChanges, shownPackages, targetsOf } from '.
  *
  * @param versions_as_list true: a list of versions for each
  * @param use_context false: ask the manager again
- * @param root a folder with another system, where the manager knows that
+ * @param root a folder with another system, if the manager supports that
  * @example tsalt-ssh '*' pkg.list_pkgs
  */
 export const listPkgs =
@@ -44,8 +44,8 @@ export const listPkgs =
   };
 
 /**
- * The version of installed packages; an empty text for one that is not installed. A glob gives
- * those of all packages it matches, by name.
+ * Returns the version of installed packages; an empty string for one that is not installed. For a
+ * glob, returns the versions of all matching packages, by name.
  *
  * @param names names of packages, or globs
  * @example tsalt-ssh '*' pkg.version openssh
@@ -64,13 +64,13 @@ export const versionOf =
   };
 
 /**
- * The newest version that could be installed; an empty text when it is installed already.
+ * Returns the newest available version; an empty string if it is already installed.
  *
- * @param refresh whether to fetch the package lists first: true by default, but with pacman
- * @param fromrepo this repository only, where the manager can
+ * @param refresh whether to fetch the package lists first: true by default, except with pacman
+ * @param fromrepo only this repository, if the manager supports that
  * @param enablerepo repositories to switch on for it (dnf, yum)
  * @param disablerepo repositories to switch off for it (dnf, yum)
- * @param root a folder with another system, where the manager knows that
+ * @param root a folder with another system, if the manager supports that
  * @param names names of packages
  * @example tsalt-ssh '*' pkg.latest_version nginx
  */
@@ -90,7 +90,7 @@ export const latestVersion =
  * Whether a newer version of a package is available.
  *
  * @param name a package
- * @param refresh whether to fetch the package lists first: true by default, but with pacman
+ * @param refresh whether to fetch the package lists first: true by default, except with pacman
  * @example tsalt-ssh '*' pkg.upgrade_available nginx
  */
 export const upgradeAvailable =
@@ -99,15 +99,15 @@ export const upgradeAvailable =
     (await latestVersion(manager)(options, name)) !== '';
 
 /**
- * Installs packages and gives what changed.
+ * Installs packages and returns the changes.
  *
  * @param name a package, or several with commas
  * @param refresh true: fetch the package lists first
  * @param pkgs names or `{name: version}`
  * @param sources `{name: path or URL}` of package files
  * @param version the version, with `name`
- * @param reinstall true: install what is installed again
- * @param root a folder with another system, where the manager knows that
+ * @param reinstall true: install packages again that are already installed
+ * @param root a folder with another system, if the manager supports that
  * @example tsalt-ssh '*' pkg.install nginx
  */
 export const installing =
@@ -116,11 +116,11 @@ export const installing =
     installWith(manager, name, options);
 
 /**
- * Removes packages and gives what changed.
+ * Removes packages and returns the changes.
  *
  * @param name a package, or several with commas
  * @param pkgs names of packages, or `{name: version}`
- * @param root a folder with another system, where the manager knows that
+ * @param root a folder with another system, if the manager supports that
  * @example tsalt-ssh '*' pkg.remove nginx
  */
 export const removing =
@@ -129,8 +129,8 @@ export const removing =
     removeWith(manager, 'remove', name, options);
 
 /**
- * Removes packages, with their configuration where the manager keeps it apart, and gives what
- * changed.
+ * Removes packages, with their configuration if the manager distinguishes it, and returns the
+ * changes.
  *
  * @param name a package, or several with commas
  * @param pkgs names of packages
@@ -142,10 +142,10 @@ export const purging =
     removeWith(manager, 'purge', name, options);
 
 /**
- * Upgrades all packages, or some, and gives what changed.
+ * Upgrades all packages, or some, and returns the changes.
  *
  * @param name this package only, or several with commas
- * @param refresh whether to fetch the package lists first: true by default, but with pacman
+ * @param refresh whether to fetch the package lists first: true by default, except with pacman
  * @param pkgs these packages only
  * @example tsalt-ssh '*' pkg.upgrade
  */
@@ -163,9 +163,9 @@ export const upgrading =
   };
 
 /**
- * The packages that an upgrade would change, with their new versions.
+ * Lists the packages that an upgrade would change, with their new versions.
  *
- * @param refresh whether to fetch the package lists first: true by default, but with pacman
+ * @param refresh whether to fetch the package lists first: true by default, except with pacman
  * @example tsalt-ssh '*' pkg.list_upgrades
  */
 export const listUpgrades =
@@ -183,9 +183,9 @@ export const listUpgrades =
 /**
  * Fetches the package lists.
  *
- * @param root a folder with another system, where the manager knows that
- * @returns with dnf and yum true when there are updates and null when there are none; with zypper
- * and pacman whether each repository had something new; with the others true
+ * @param root a folder with another system, if the manager supports that
+ * @returns with dnf and yum, true if there are updates, otherwise null; with zypper and pacman,
+ * whether each repository had new data; with others true
  * @example tsalt-ssh '*' pkg.refresh_db
  */
 export const refreshDb =
@@ -194,7 +194,7 @@ export const refreshDb =
     refreshWith(manager, options);
 
 /**
- * Which of two versions is newer: -1, 0 or 1.
+ * Compares two versions: returns -1, 0 or 1.
  *
  * @param pkg1 a version
  * @param pkg2 another

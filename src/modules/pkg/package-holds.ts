@@ -3,7 +3,7 @@ import { isPlainDict } from '../../protocol/plain.ts';
 import { hasFunction, salt } from '../_shared/states/call.ts';
 import type { Plain, PlainDict, StateReturn } from '../api.ts';
 
-/** What holding packages, or letting them go, came to. */
+/** The result of holding or unholding packages. */
 export type HoldOutcome = {
   readonly done: readonly HoldResult[];
   readonly already: readonly HoldResult[];
@@ -13,9 +13,9 @@ export type HoldOutcome = {
 type HoldResult = { name: string; changes: PlainDict; result: boolean | null; comment: string };
 
 /**
- * Holds packages or lets them go; undefined where the manager cannot.
+ * Holds or unholds packages; undefined if the manager does not support it.
  *
- * @throws CommandExecutionError when it fails
+ * @throws CommandExecutionError if it fails
  */
 export const changeHolds = async (
   names: string[],
@@ -35,7 +35,7 @@ export const changeHolds = async (
   };
 };
 
-/** The changes of a state with those of the holds, and its result. */
+/** Merges the changes and the result of the holds into a state return. */
 export const withHolds = (state: StateReturn, outcome: HoldOutcome): StateReturn => {
   const changes = { ...state.changes };
   for (const one of outcome.done)
@@ -46,7 +46,7 @@ export const withHolds = (state: StateReturn, outcome: HoldOutcome): StateReturn
   return { ...state, changes, result };
 };
 
-/** Holds packages whose state found nothing else to do. */
+/** Holds packages if their state had nothing else to do. */
 export const holdAfter = async (
   state: StateReturn,
   names: string[],

@@ -24,7 +24,7 @@ import {
   targetsOf,
 } from './packages.ts';
 
-/** A package and how the command line names it. */
+/** A package and its argument on the command line. */
 type Due = { readonly name: string; readonly word: string };
 
 /** `pkg.install` for any manager. */
@@ -93,7 +93,7 @@ const dueFor = async (
   return due;
 };
 
-/** What held packages among those that are due come to: left as they are, or let go meanwhile. */
+/** Handles held packages among those to be installed: skips them, or unholds them meanwhile. */
 const takeHolds = async (
   { holds }: Manager,
   due: Record<InstallAction, Due[]>,

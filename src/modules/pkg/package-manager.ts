@@ -19,26 +19,26 @@ import {
 export const actions = ['install', 'upgrade', 'downgrade', 'reinstall'] as const;
 export type InstallAction = (typeof actions)[number];
 
-/** What tells one package manager from another; what all of them do alike is in this file. */
+/** The differences between package managers; this file implements what they have in common. */
 export type Manager = {
-  /** The installed packages, asked of the system, or of the one below a folder. */
+  /** Lists the packages that are installed on the system, or on the one below a folder. */
   readonly list: (root?: string | null) => Promise<PackageList>;
   readonly compare: VersionCompare;
-  /** How a package at a version is written on its command line. */
+  /** Returns the argument for a package at a version. */
   readonly word: (name: string, version: string | null) => string;
-  /** The command that installs, by what has to be done. */
+  /** Returns the command that installs. */
   readonly install: (
     action: InstallAction,
     words: readonly string[],
     options: ManagerOptions,
   ) => readonly [string, ...string[]];
-  /** True: `install` leaves an older package as it is, and `upgrade` is a command of its own. */
+  /** True: `install` does not upgrade an older package; `upgrade` is a separate command. */
   readonly installsOnly?: boolean;
-  /** The advisories that are known; others are refused. */
+  /** Returns the known advisories; others are refused. */
   readonly advisories?: (options: ManagerOptions) => Promise<readonly string[]>;
-  /** Packages of which an older version goes beside a newer one. */
+  /** Packages of which several versions are installed side by side. */
   readonly sideBySide?: RegExp;
-  /** The command that installs what advisories name. */
+  /** Returns the command that installs the packages of advisories. */
   readonly installAdvisories?: (
     ids: readonly string[],
     options: ManagerOptions,
@@ -48,38 +48,38 @@ export type Manager = {
     words: readonly string[],
     options: ManagerOptions,
   ) => readonly [string, ...string[]];
-  /** True: several versions of a package stand side by side, and one of them can be removed. */
+  /** True: several versions of a package may be installed, and a single one can be removed. */
   readonly removesVersions?: boolean;
-  /** The command that upgrades these packages, or all when none is named. */
+  /** Returns the command that upgrades these packages, or all if none is named. */
   readonly upgrade: (
     names: readonly string[],
     options: ManagerOptions,
   ) => readonly [string, ...string[]];
-  /** False: package lists are fetched only where that is asked for. */
+  /** False: package lists are fetched only on request. */
   readonly refreshesFirst?: boolean;
-  /** Fetches the package lists and says what came of it. */
+  /** Fetches the package lists and returns the outcome. */
   readonly refresh: (options: ManagerOptions) => Promise<Plain>;
-  /** The newest versions that could be installed. */
+  /** Returns the newest available versions. */
   readonly candidates: (
     names: readonly string[],
     options: ManagerOptions,
   ) => Promise<ReadonlyMap<string, string>>;
-  /** What an upgrade would bring, with new versions. */
+  /** Lists the packages that an upgrade would change, with their new versions. */
   readonly upgrades: (options: ManagerOptions) => Promise<Iterable<readonly [string, string]>>;
-  /** What it says while another one works. */
+  /** Matches its message while another process holds the lock. */
   readonly locked: RegExp;
-  /** The exit codes of a success, where 0 is not the only one. */
+  /** The exit codes of success, if 0 is not the only one. */
   readonly goodCodes?: readonly number[];
-  /** The packages that are kept at their version, and what lets them go or keeps them again. */
+  /** Lists, sets and removes holds. */
   readonly holds?: {
     readonly list: () => Promise<readonly string[]>;
     readonly change: (names: readonly string[], holding: boolean) => Promise<readonly string[]>;
   };
-  /** All versions of a package that could be installed; needed for `>=1.2`. */
+  /** Returns all available versions of a package; needed for `>=1.2`. */
   readonly versions?: (name: string, options: ManagerOptions) => Promise<string[]>;
 };
 
-/** Arguments that `pkg.install` has in common everywhere. */
+/** Arguments of `pkg.install` that all managers have. */
 export type ManagerOptions = {
   readonly refresh?: boolean;
   readonly pkgs?: Plain;
@@ -99,17 +99,17 @@ export type ManagerOptions = {
   readonly [other: string]: unknown;
 };
 
-/** The installed packages, asked once per run; those below a folder are asked every time. */
+/** Lists the installed packages, once per run; those below a folder are read every time. */
 export const installedBy = (
   { list }: Pick<Manager, 'list'>,
   root: string | null = null,
 ): Promise<PackageList> => (root ? list(root) : rememberPackages(() => list()));
 
-/** Whether a command of this manager's came to a good end. */
+/** Whether a command of this manager succeeded. */
 export const isGood = ({ goodCodes = [0] }: Pick<Manager, 'goodCodes'>, code: number): boolean =>
   goodCodes.includes(code);
 
-/** Runs a package manager to an end that is either good or a `CommandExecutionError`. */
+/** Runs a package manager; throws `CommandExecutionError` if it fails. */
 export const runManager = async (
   argv: readonly [string, ...string[]],
   locked: RegExp,
@@ -148,7 +148,7 @@ export const removeWith = async (
   return changes;
 };
 
-/** A package by its name, or the versions of it that are meant where others are to stay. */
+/** Returns the arguments for a package: its name, or the versions to remove if others stay. */
 const removedWords = (
   { removesVersions, compare, word }: Manager,
   name: string,
@@ -191,7 +191,7 @@ export const refreshWith = async (
   return __opts__.test ? true : refresh(options);
 };
 
-/** The command that fetches package lists; what it printed. */
+/** Runs the command that fetches package lists; returns its output. */
 export const runRefresh = async (
   argv: readonly [string, ...string[]],
   locked: RegExp,
@@ -202,7 +202,10 @@ export const runRefresh = async (
   return stdout;
 };
 
-/** `pkg.latest_version` for any manager: an empty text for what is up to date. */
+/**
+ * Implements `pkg.latest_version` for any manager: an empty string for packages that are up to
+ * date.
+ */
 export const latestWith = async (
   manager: Manager,
   names: readonly string[],

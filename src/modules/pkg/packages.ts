@@ -14,12 +14,12 @@ import {
 
 /** Installed packages: every version of each name. */
 export type PackageList = { [name: string]: string[] };
-/** Before and after, by package: what every function that changes packages answers. */
+/** Before and after, by package: the return of every function that changes packages. */
 export type PackageChanges = { [name: string]: { old: string; new: string } };
-/** What is to be installed: a version or null for any, by name, in order. */
+/** The packages to install: a version, or null for any, by name, in order. */
 export type DesiredPackages = Map<string, string | null>;
 
-/** A failure after which some packages may have changed all the same. */
+/** A failure after which some packages may have changed nevertheless. */
 export class PackageError extends CommandExecutionError {
   readonly changes: PlainDict;
   constructor(message: string, errors: readonly string[], changes: PlainDict) {
@@ -34,7 +34,7 @@ export class PackageError extends CommandExecutionError {
   }
 }
 
-/** A package that a list names twice: at which version it is to be cannot be told. */
+/** A list names a package twice, so the version is ambiguous. */
 export class PackageTwice extends SaltInvocationError {
   constructor(name: string) {
     super(
@@ -43,7 +43,7 @@ export class PackageTwice extends SaltInvocationError {
   }
 }
 
-/** Names and versions from Salt's forms: a list of names and one-key dicts, or a dict. */
+/** Reads names and versions from Salt's forms: a list of names and one-key dicts, or a dict. */
 export const wantedPackages = (
   pkgs: Plain | undefined,
   normalize: (name: string) => string = name => name,
@@ -65,7 +65,7 @@ export const wantedPackages = (
   return wanted;
 };
 
-/** Sources by package name: a list of one-key dicts `{name: path or URL}`, or a dict. */
+/** Reads sources by package name: a list of one-key dicts `{name: path or URL}`, or a dict. */
 export const packageSources = (sources: Plain | undefined): Map<string, string> => {
   const found = new Map<string, string>();
   const items = isPlainDict(sources) ? [sources] : Array.isArray(sources) ? sources : [];
@@ -77,7 +77,7 @@ export const packageSources = (sources: Plain | undefined): Map<string, string> 
   return found;
 };
 
-/** The names a function of any provider works on: `pkgs` when given, else `name` (commas allowed). */
+/** Returns the names for a function of any provider: `pkgs`, or else `name` (commas allowed). */
 export const targetsOf = (
   name: string | null | undefined,
   pkgs: Plain | undefined,
@@ -91,7 +91,7 @@ export const targetsOf = (
   return new Map([...wanted.keys()].map(key => [key, plainStr(version)]));
 };
 
-/** What differs between two lists of packages. */
+/** Returns the differences between two lists of packages. */
 export const packageChanges = (before: PackageList, after: PackageList): PackageChanges => {
   const changes: PackageChanges = {};
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
@@ -104,7 +104,7 @@ export const packageChanges = (before: PackageList, after: PackageList): Package
   return changes;
 };
 
-/** A list of packages as callers ask for it: versions as lists, or joined by commas. */
+/** Formats a list of packages as requested: versions as lists, or joined by commas. */
 export const shownPackages = (
   list: PackageList,
   asList: boolean | undefined,
@@ -118,7 +118,7 @@ export const shownPackages = (
 
 const listKey = 'pkg.list_pkgs';
 
-/** What `read` gives, read once per run: until `forgetPackages` says that something was changed. */
+/** Caches the result of `read` for the run, until `forgetPackages` is called after a change. */
 export const rememberPackages = async <T>(read: () => Promise<T>): Promise<T> => {
   const known: unknown = __context__[listKey];
   if (known !== undefined) return known as T;
@@ -142,15 +142,15 @@ export const refreshDone = (): void => {
   delete __context__[refreshKey];
 };
 
-/** Whether the package lists are to be fetched now: as asked, else once per run; never in test mode. */
+/** Whether to fetch the package lists now: as requested, else once per run; never in test mode. */
 export const isRefreshDue = (refresh: boolean | null | undefined): boolean => {
   if (__opts__.test) return false;
   return refresh === true || (refresh !== false && __context__[refreshKey] === true);
 };
 
 /**
- * Whether one of the installed versions satisfies `1.2`, `1.*`, `>=1.2`, `>=1.2,<2` … An epoch
- * that is not written does not count, unless versions are put in order.
+ * Whether one of the installed versions satisfies `1.2`, `1.*`, `>=1.2`, `>=1.2,<2` … A missing
+ * epoch is ignored, except in comparisons of order.
  */
 export const fulfills = (
   installed: readonly string[],
@@ -175,7 +175,7 @@ export const fulfills = (
   );
 };
 
-/** The conditions of a version text, `==` where none is written. */
+/** Parses the conditions of a version; the operator defaults to `==`. */
 export const parseConditions = (text: string): { operator: string; version: string }[] =>
   text
     .split(',')
@@ -188,7 +188,7 @@ export const parseConditions = (text: string): { operator: string; version: stri
       return { operator: operator === '=' ? '==' : operator, version: match[2] ?? '' };
     });
 
-/** Runs a package manager, waiting while another one holds its lock. */
+/** Runs a package manager, and waits while another process holds its lock. */
 export const runPackager = async (
   argv: readonly [string, ...string[]],
   {
@@ -198,7 +198,7 @@ export const runPackager = async (
     cwd = '/',
   }: {
     env?: Record<string, string>;
-    /** What the manager says when another one works. */
+    /** Matches the manager's message while another process holds the lock. */
     locked: RegExp;
     stdin?: string;
     cwd?: string;
@@ -207,7 +207,7 @@ export const runPackager = async (
   for (let turn = 1; ; turn += 1) {
     const result = await runCommand(argv, { env, plainLocale: true, stdin, cwd, live: true });
     const said = result.stderr + result.stdout;
-    // A lock that this user may not open never becomes free: waiting for it would be in vain.
+    // Waiting is useless if this user may not open the lock.
     const busy =
       result.code !== 0 && locked.test(said) && !/permission denied|are you root/i.test(said);
     if (!busy || turn > 7) return result;

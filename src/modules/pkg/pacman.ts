@@ -3,7 +3,7 @@ import { compareRpm } from '../_shared/text/package-version.ts';
 import { CommandExecutionError } from '../api.ts';
 import { type Manager, parseNameVersion, runManager, runRefresh } from './package-manager.ts';
 
-/** What pacman says while another one works. */
+/** Matches pacman's message while another process holds the lock. */
 const pacmanLocked = /unable to lock database/;
 
 /** Runs pacman. */
@@ -12,14 +12,14 @@ export const runPacman = (...args: string[]) => runManager(['pacman', ...args], 
 const rootOf = (root: string | null | undefined): string[] => (root ? ['-r', root] : []);
 
 export const pacman: Manager = {
-  // Arch knows no upgrade of some packages: lists newer than the system lead there.
+  // Arch does not support partial upgrades, which lists newer than the system would cause.
   refreshesFirst: false,
   list: async root => {
     const { code, stdout, stderr } = await runCommand(['pacman', '-Q', ...rootOf(root)], {
       plainLocale: true,
       cwd: '/',
     });
-    // It ends with 1 when nothing is installed, and says nothing then.
+    // It ends with 1, without a message, if nothing is installed.
     if (code !== 0 && stderr.trim() !== '')
       throw new CommandExecutionError(`pacman -Q failed: ${stderr.trim()}`);
     return parseNameVersion(stdout, compareRpm);
@@ -37,7 +37,7 @@ export const pacman: Manager = {
     '--',
     ...words,
   ],
-  // What needs a package goes with it when it is purged, as in Salt.
+  // As in Salt, purging a package also removes the packages that depend on it.
   remove: (action, names, { root }) => [
     'pacman',
     action === 'purge' ? '-Rsc' : '-R',

@@ -4,11 +4,13 @@ import { existsSync } from '../_shared/safe-fs/fs.ts';
 import { CommandExecutionError } from '../api.ts';
 import { rpmOwner } from './rpm-files.ts';
 
-/** Takes a file out of a package and compares it with that of the system; no words of ours are in it. */
+/**
+ * Extracts a file from a package and compares it with the system's; arguments are not interpolated.
+ */
 const script =
   'rpm2cpio "$1" | cpio -i --quiet --to-stdout ".$2" | diff -u --label "A $2" --from-file=- --label "B $2" "$2"';
 
-/** What was changed in files since their packages brought them. `download` gives the packages' files. */
+/** Compares files with their packages' versions. `download` returns the packages' files. */
 export const rpmDiff = async (
   paths: readonly string[],
   download: (names: readonly string[]) => Promise<ReadonlyMap<string, string>>,

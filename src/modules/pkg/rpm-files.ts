@@ -12,7 +12,7 @@ const linesOf = (text: string): string[] => text.split('\n').filter(line => line
 const isUnknown = (line: string): boolean => line.endsWith(' is not installed');
 
 /**
- * The files of packages; of all packages when none is named.
+ * Lists the files of packages; of all packages if none is named.
  *
  * @param packages names of packages
  * @example tsalt-ssh '*' pkg.file_list nginx
@@ -27,7 +27,7 @@ export const rpmFileList = async (
 };
 
 /**
- * The files of packages, by package; of all packages when none is named.
+ * Lists the files of packages, by package; of all packages if none is named.
  *
  * @param packages names of packages
  * @example tsalt-ssh '*' pkg.file_dict nginx
@@ -56,7 +56,7 @@ export const rpmFileDict = async (
 };
 
 /**
- * The package that a file belongs to; an empty text for a file of none.
+ * Returns the package that a file belongs to; an empty string if there is none.
  *
  * @param paths paths of files
  * @example tsalt-ssh '*' pkg.owner /usr/bin/rpm
@@ -69,7 +69,7 @@ export const rpmOwner = async (
   for (const path of paths) {
     const { stdout } = await rpm(['-qf', '--queryformat', '%{NAME}\n', '--', path], root);
     const names = linesOf(stdout).filter(line => !/ not owned /.test(line));
-    // A folder may belong to several.
+    // A folder may belong to several packages.
     owners[path] = [...new Set(names)].join(',');
   }
   return paths.length <= 1 ? (owners[paths[0] ?? ''] ?? '') : owners;

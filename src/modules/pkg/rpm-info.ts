@@ -11,7 +11,7 @@ const signature = ['DSAHEADER', 'RSAHEADER', 'SIGGPG', 'SIGPGP'].reduceRight(
   '(none)',
 );
 
-/** What rpm is asked for, by the names that Salt has for it. */
+/** rpm's query tags, by Salt's names. */
 const tags: Readonly<Record<string, string>> = {
   name: '%{NAME}',
   relocations: '%|PREFIXES?{[%{PREFIXES} ]}:{(not relocatable)}|',
@@ -37,16 +37,16 @@ const tags: Readonly<Record<string, string>> = {
   edition: '%|EPOCH?{%{EPOCH}:}|%{VERSION}-%{RELEASE}',
 };
 
-/** Between fields and between packages: signs that stand in no text of a package. */
+/** Separators of fields and packages: characters that do not occur in package data. */
 const [fieldEnd, recordEnd] = ['\x1f', '\x1e'];
 
 /**
- * What rpm knows about installed packages: `version`, `release`, `arch`, `vendor`, `license`, `url`,
- * `summary`, `description`, `build_date`, `install_date`, `source` … Of all packages when none is
- * named; what is not installed does not stand in it.
+ * Returns rpm's data about installed packages: `version`, `release`, `arch`, `vendor`, `license`,
+ * `url`, `summary`, `description`, `build_date`, `install_date`, `source` … Without names, returns
+ * all packages; packages that are not installed are left out.
  *
  * @param attr these fields only: a list, or names with commas between them
- * @param all_versions true: a list of what is known of each installed version, the newest first
+ * @param all_versions true: a list with the data of each installed version, the newest first
  * @param root a folder with another system
  * @param names names of packages
  * @example tsalt-ssh '*' pkg.info_installed bash attr=version,license

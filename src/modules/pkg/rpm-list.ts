@@ -30,8 +30,8 @@ export type RpmListOptions = {
  * The installed packages with their versions.
  *
  * @param versions_as_list true: a list of versions for each
- * @param attr what to give of each instead: `all`, or some of `epoch`, `version`, `release`, `arch`,
- * `install_date` and `install_date_time_t`
+ * @param attr what to return for each instead: `all`, or some of `epoch`, `version`, `release`,
+ * `arch`, `install_date` and `install_date_time_t`
  * @param use_context false: ask rpm again
  * @param root a folder with another system
  * @example tsalt-ssh '*' pkg.list_pkgs attr=version,install_date

@@ -8,7 +8,7 @@ const arches = new Set(
   noarch`.split(/\s+/),
 );
 
-/** `glibc.i686` in its parts; null where no architecture is written. */
+/** Splits `glibc.i686`; the architecture is null if it is missing. */
 export const splitArch = (name: string): { name: string; arch: string | null } => {
   const at = name.lastIndexOf('.');
   return at > 0 && arches.has(name.slice(at + 1))
@@ -17,7 +17,7 @@ export const splitArch = (name: string): { name: string; arch: string | null } =
 };
 
 /**
- * A package's name without an architecture that is this system's own.
+ * Returns a package's name without this system's own architecture.
  *
  * @param name a package, maybe with `.arch`
  * @example tsalt-ssh '*' pkg.normalize_name zsh.x86_64
@@ -28,7 +28,7 @@ export const normalizeRpmName = async (name: string): Promise<string> => {
 };
 
 /**
- * A package's name and the architecture written behind it; null where there is none.
+ * Returns a package's name and its architecture; null if the architecture is missing.
  *
  * @param name a package, maybe with `.arch`
  * @example tsalt-ssh '*' pkg.parse_arch zsh.i686

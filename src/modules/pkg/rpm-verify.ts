@@ -15,7 +15,7 @@ const fileTypes: Readonly<Record<string, string>> = {
   r: 'readme',
 };
 
-/** What each of the nine places of a line of `rpm -V` is about, as `verify` and `modified` say it. */
+/** The meaning of the nine columns of `rpm -V`, with the names in `verify` and `modified`. */
 const places = [
   ['size', 'size'],
   ['mode', 'mode'],
@@ -30,7 +30,7 @@ const places = [
 
 type Line = { file: string; type: string | undefined; places: number[] | undefined };
 
-/** Lines of `S.5....T.  c /etc/x` and `missing   c /etc/x`; what is no such line is left out. */
+/** Reads lines such as `S.5....T.  c /etc/x` and `missing   c /etc/x`; other lines are ignored. */
 const readLines = (text: string): Line[] =>
   text.split('\n').flatMap((line): Line[] => {
     const match = /^(?:(missing)|([SM5DLUGTP.?]{8,9}))\s+(?:([a-z])\s+)?(\/.*)$/.exec(line);
@@ -42,10 +42,9 @@ const readLines = (text: string): Line[] =>
   });
 
 /**
- * The files of packages that differ from what was installed, and in what; of all packages when none
- * is named.
+ * Lists the files that differ from their packages, and in what; of all packages if none is named.
  *
- * @param ignore_types kinds of files that do not count: `config`, `doc`, `ghost`, `license`, `readme`
+ * @param ignore_types kinds of files to ignore: `config`, `doc`, `ghost`, `license`, `readme`
  * @param verify_options options for `rpm -V` without their dashes, such as `nomtime`
  * @param root a folder with another system
  * @param names names of packages
@@ -93,11 +92,11 @@ export const rpmVerify = async (
 };
 
 /**
- * The files of packages that were changed since, and in what: `size`, `mode`, `checksum`, `device`,
- * `symlink`, `owner`, `group`, `time`, `capabilities`; `config` for a configuration file, `missing`
- * for one that is gone. Of all packages when none is named.
+ * Lists the files that were changed since the installation, and in what: `size`, `mode`,
+ * `checksum`, `device`, `symlink`, `owner`, `group`, `time`, `capabilities`; `config` for a
+ * configuration file, `missing` for one that no longer exists. Of all packages if none is named.
  *
- * @param size true: only files whose size differs; false: only others. So for every word above
+ * @param size true: only files whose size differs; false: only others. The other words work alike
  * @param root a folder with another system
  * @param packages names of packages
  * @example tsalt-ssh '*' pkg.modified httpd size=True

@@ -5,7 +5,7 @@ import { type Downloaded, downloadedOf, filesBelow } from './downloaded-packages
 import type { PackageList } from './packages.ts';
 import { rpm } from './rpm-run.ts';
 
-/** What rpm and repoquery are told to write for each package. */
+/** The query format of rpm and repoquery. */
 export const rpmFormat = ['NAME', 'EPOCH', 'VERSION', 'RELEASE', 'ARCH']
   .map(field => `%{${field}}`)
   .join('_|-');
@@ -26,10 +26,10 @@ export const parseRpmList = (text: string, native: string): PackageList => {
   return list;
 };
 
-/** The groups of architectures of which one runs the packages of the other. */
+/** Groups of architectures that can run each other's packages. */
 const families = [/^i[3-6]86$/, /^armv\d/];
 
-/** Whether packages of this architecture go by their plain name on a system of the other. */
+/** Whether packages of this architecture have their plain name on a system of the other. */
 export const isOwnArch = (arch: string, native: string): boolean =>
   arch === native ||
   arch === 'noarch' ||
@@ -37,14 +37,14 @@ export const isOwnArch = (arch: string, native: string): boolean =>
 
 export const nativeArch = (): string => String(__grains__.osarch ?? __grains__.cpuarch ?? '');
 
-/** The packages that rpm has installed, here or below a folder. */
+/** Lists the packages that rpm has installed, here or below a folder. */
 export const installedRpms = async (root: string | null = null): Promise<PackageList> => {
   const { code, stdout, stderr } = await rpm(['-qa', '--queryformat', `${rpmFormat}\n`], root);
   if (code !== 0) throw new CommandExecutionError(`rpm -qa failed: ${stderr.trim()}`);
   return parseRpmList(stdout, nativeArch());
 };
 
-/** The package files that are in the caches of a package manager. */
+/** Lists the package files in the caches of a package manager. */
 export const downloadedRpms = async (folders: readonly string[]): Promise<Downloaded> => {
   const files = folders.flatMap(folder => filesBelow(folder, '.rpm'));
   const found: [string, string, string][] = [];
@@ -66,6 +66,6 @@ const rpmsIn = async (file: string): Promise<PackageList> => {
   return parseRpmList(stdout, nativeArch());
 };
 
-/** The version of a package file; undefined when it is none. */
+/** Returns the version of a package file; undefined for other files. */
 export const rpmFileVersion = async (file: string): Promise<string | undefined> =>
   Object.values(await rpmsIn(file))[0]?.[0];

@@ -1,6 +1,6 @@
 import { readOr } from '../_shared/files/read-file.ts';
 
-/** The services of systemd that processes belong to, as their control groups say. */
+/** Returns the systemd services that processes belong to, according to their control groups. */
 export const servicesOf = (pids: readonly number[]): string[] => {
   const names = pids.flatMap(pid => {
     const unit = /\/([^/\n]+)\.service(?:\/[^\n]*)?$/m.exec(

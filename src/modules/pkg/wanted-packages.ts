@@ -18,7 +18,9 @@ import {
 export const currentPackages = async (): Promise<PackageList> =>
   salt('pkg.list_pkgs')({ versions_as_list: true });
 
-/** Which repositories dnf and yum are to look into: their `latest_version` takes that too. */
+/**
+ * Returns the arguments that select repositories of dnf and yum: `latest_version` accepts them too.
+ */
 export const repoChoice = (options: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
     ['enablerepo', 'disablerepo', 'disableexcludes', 'branch', 'setopt']
@@ -60,8 +62,8 @@ export const desiredPackages = async ({
 };
 
 /**
- * What is wanted with `resolve_capabilities` (zypper): the packages that provide it, those that are
- * installed already first.
+ * Resolves names with `resolve_capabilities` (zypper) to the packages that provide them, preferring
+ * installed ones.
  */
 export const withProviders = async (
   wanted: DesiredPackages,
@@ -78,7 +80,7 @@ export const withProviders = async (
   return wantedPackages(await salt('pkg.resolve_capabilities')(pkgs, options));
 };
 
-/** Names without an architecture that is this system's own. */
+/** Returns names without this system's own architecture. */
 export const normalNames = async (names: readonly string[]): Promise<string[]> => {
   if (!hasFunction('pkg.normalize_name')) return [...names];
   const normal: string[] = [];
@@ -89,7 +91,7 @@ export const normalNames = async (names: readonly string[]): Promise<string[]> =
 const normalName = async (name: string): Promise<string> =>
   name.includes(':') || name.includes('.') ? salt('pkg.normalize_name')(name) : name;
 
-/** How versions are ordered where it is not Debian's way. */
+/** Version comparisons of package managers other than Debian's. */
 const orders = new Map([
   ['RedHat', compareRpm],
   ['Suse', compareRpm],

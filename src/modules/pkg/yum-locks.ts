@@ -2,7 +2,7 @@ import { readOr } from '../_shared/files/read-file.ts';
 import { CommandExecutionError } from '../api.ts';
 import { runYum } from './yum-run.ts';
 
-/** Where the versionlock plugins of dnf 4, dnf 5 and yum keep their locks. */
+/** The lock files of the versionlock plugins of dnf 4, dnf 5 and yum. */
 const files = [
   '/etc/dnf/plugins/versionlock.list',
   '/etc/dnf/versionlock.toml',
@@ -21,7 +21,7 @@ const versionlock = async (...args: string[]): Promise<{ code: number; stdout: s
   return result;
 };
 
-/** The locks as they are written: `nginx-1:1.20.1-14.el9.*`. */
+/** Lists the locks as written: `nginx-1:1.20.1-14.el9.*`. */
 export const yumLocks = async (): Promise<string[]> =>
   (await versionlock('list')).stdout
     .split('\n')
@@ -30,10 +30,10 @@ export const yumLocks = async (): Promise<string[]> =>
       line => /^[^!\s]\S*-(?:\d+:)?\S+-\S+\.\S+$/.test(line) || /^\d+:\S+-\S+-\S+$/.test(line),
     );
 
-/** Locks a package at its version, or lets it go; false when that did not work. */
+/** Adds or removes the lock of a package at its version; false if that failed. */
 export const changeLock = async (name: string, holding: boolean): Promise<boolean> =>
   (await versionlock(holding ? 'add' : 'delete', name)).code === 0;
 
-/** The package of `nginx-1:1.20.1-14.el9.*` (dnf) or `1:nginx-1.20.1-14.el9.*` (yum). */
+/** Returns the package of `nginx-1:1.20.1-14.el9.*` (dnf) or `1:nginx-1.20.1-14.el9.*` (yum). */
 export const lockedName = (lock: string): string =>
   lock.replace(/^\d+:/, '').replace(/-[^-]+-[^-]+$/, '');

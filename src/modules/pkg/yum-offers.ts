@@ -3,7 +3,7 @@ import type { ManagerOptions } from './package-manager.ts';
 import { nativeArch, parseRpmList, rpmFormat } from './rpm.ts';
 import { isDnf, repoOptions, runYum } from './yum-run.ts';
 
-/** Versions that the repositories offer, by name. */
+/** Returns the versions in the repositories, by name. */
 export const available = async (
   names: readonly string[],
   options: ManagerOptions,
@@ -23,7 +23,7 @@ export const available = async (
   return new Map(Object.entries(parseRpmList(stdout, nativeArch())));
 };
 
-/** Lines of `i ADVISORY severity package`, without the `i` for what is not installed. */
+/** Parses lines of `i ADVISORY severity package`; the `i` is missing if it is not installed. */
 export const parseUpdateInfo = (text: string): Patches => {
   const patches: Patches = {};
   for (const line of text.split('\n')) {

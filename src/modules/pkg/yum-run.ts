@@ -7,14 +7,14 @@ export const yumProgram = (): string => (which('dnf') ? 'dnf' : 'yum');
 
 export const isDnf = (): boolean => yumProgram() === 'dnf';
 
-/** What dnf or yum says while another one works. */
+/** Matches the message of dnf or yum while another process holds the lock. */
 export const yumLocked =
   /Another app is currently holding the yum lock|Failed to obtain the transaction lock|Waiting for process/;
 
-/** Runs dnf or yum, whichever is there. */
+/** Runs dnf or yum, whichever is installed. */
 export const runYum = (...args: string[]) => runManager([yumProgram(), ...args], yumLocked);
 
-/** Salt's arguments for repositories as the command line has them. */
+/** Converts Salt's arguments about repositories to command-line options. */
 export const repoOptions = ({
   repo,
   fromrepo = (repo as string | undefined) ?? null,

@@ -25,7 +25,10 @@ const notExtra = [
   'root',
 ];
 
-/** Further arguments of `pkg.upgrade` go to the manager as they are: `exclude='kernel*'`, `security=True`. */
+/**
+ * Further arguments of `pkg.upgrade` are passed to the manager unchanged: `exclude='kernel*'`,
+ * `security=True`.
+ */
 const extraOptions = (options: ManagerOptions): string[] =>
   Object.entries(options)
     .filter(([key]) => !notExtra.includes(key))
@@ -41,7 +44,7 @@ const common = (options: ManagerOptions): string[] => [
   ...(options.downloadonly ? ['--downloadonly'] : []),
 ];
 
-/** dnf would keep an older package, or fail over one that stands in the way, without these. */
+/** Without these, dnf would keep an older package, or fail because of a conflicting one. */
 const best = (): string[] => (isDnf() ? ['--best', '--allowerasing'] : []);
 
 const upgradeVerb = ({ minimal, obsoletes = true }: ManagerOptions): string =>
@@ -89,7 +92,7 @@ export const yum: Manager = {
     upgradeVerb(options),
     ...names,
   ],
-  // Without the first step it would believe what it fetched some hours ago.
+  // Otherwise it would use cached data of the last hours.
   refresh: async options => {
     const repos = repoOptions(options);
     await runYum('--quiet', '--assumeyes', 'clean', 'expire-cache', ...repos);
@@ -125,5 +128,5 @@ export const yum: Manager = {
   versions: async (name, options) => (await available([name], options, false)).get(name) ?? [],
 };
 
-/** How `check-update` ends when there are updates. */
+/** The exit code of `check-update` if there are updates. */
 const updatesThere = 100;

@@ -4,7 +4,7 @@ import { runManager } from './package-manager.ts';
 
 type Root = string | null | undefined;
 
-/** A line of zypper's that asks nothing and fetches nothing. */
+/** Returns a zypper command line that neither asks questions nor fetches data. */
 export const zypperLine = (root: Root, ...args: string[]): [string, ...string[]] => [
   'zypper',
   '--non-interactive',
@@ -16,8 +16,8 @@ export const zypperLine = (root: Root, ...args: string[]): [string, ...string[]]
 export const zypperLocked = /System management is locked by the application/;
 
 /**
- * How zypper ends well: patches or a restart are due, a repository was left out, or a script of a
- * package failed that is installed all the same.
+ * zypper's exit codes of success: patches or a restart are needed, a repository was skipped, or a
+ * script of an installed package failed.
  */
 export const zypperGood = [0, 100, 101, 102, 103, 106, 107];
 
@@ -28,7 +28,7 @@ export const readZypper = async (root: Root, ...args: string[]): Promise<string>
   return stdout;
 };
 
-/** Has zypper change something; its own words tell why it could not. */
+/** Changes something with zypper; throws with zypper's message if it fails. */
 export const changeByZypper = async (
   { root = null, before = [] }: { root?: Root; before?: readonly string[] },
   ...args: string[]

@@ -67,7 +67,7 @@ export const runPip = async (
   });
 };
 
-/** The arguments of Salt's `pip.install`, in its order: how and from where pip installs. */
+/** The arguments of Salt's `pip.install`, in the same order: how pip installs, and from where. */
 export type PipOptions = {
   requirements?: Plain;
   /** a virtual environment, or the path of a pip */

@@ -12,7 +12,7 @@ export type Shadow = {
   readonly expire: number;
 };
 
-/** An account's line of /etc/shadow; undefined when there is none or it may not be read. */
+/** Reads an account's line of /etc/shadow; undefined if it does not exist or is not readable. */
 export const readShadow = async (
   name: string,
   file = '/etc/shadow',

@@ -106,7 +106,7 @@ const predictedUpdate = (user: User, due: PlainDict): PlainDict =>
     ]),
   );
 
-/** What is given for a new account. */
+/** Predicts the attributes of a new account. */
 const predictedUser = (name: string, wanted: DesiredUser): PlainDict => {
   const { groups, optional, password } = wanted;
   const fields = ['uid', 'gid', 'home', 'shell', ...gecosFields] as const;

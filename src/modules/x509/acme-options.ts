@@ -1,4 +1,4 @@
-/** What `acme.cert` takes, as a function and as a state. */
+/** The options of `acme.cert`, the function and the state. */
 export type CertOptions = {
   /** further names */
   aliases?: string[] | null;

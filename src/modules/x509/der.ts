@@ -64,7 +64,7 @@ export const time = (date: Date): Buffer => {
 /** One value as it was read. */
 export type Der = {
   readonly tag: number;
-  /** What is in it, without tag and length. */
+  /** Its content, without tag and length. */
   readonly body: Buffer;
   /** All of it. */
   readonly raw: Buffer;
@@ -75,7 +75,7 @@ export type Der = {
 /**
  * Reads one value.
  *
- * @throws Error where the bytes are no DER
+ * @throws Error if the bytes are not DER
  */
 export const readDer = (bytes: Buffer, depth = 0): Der => {
   const [value, size] = readAt(bytes, 0, depth);

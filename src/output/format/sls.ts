@@ -7,8 +7,8 @@ import { oneLine } from '../text.ts';
 import { nestedFormat } from './nested.ts';
 
 /**
- * A host's data as an SLS of its own, for `state.describe`: the output of one host is a file to
- * apply. What stands in it is data, so that no template engine may read it.
+ * Formats a host's data as an SLS of its own, for `state.describe`: the output for one host is a
+ * file to apply. Its content is data, so template engines must not interpret it.
  */
 export const slsFormat: Format = {
   longest: 4_000_000,

@@ -48,8 +48,8 @@ class Table {
 }
 
 /**
- * Keeps the results of all hosts in little memory: equal results, and equal lists of states, are
- * kept once. Where the page would grow too large, it has outcomes without texts.
+ * Stores the results of all hosts compactly: equal results, and equal lists of states, are stored
+ * once. If the page would become too large, it contains outcomes without texts.
  */
 export class ResultFold {
   readonly #states = new Table();
@@ -137,7 +137,7 @@ export class ResultFold {
 
   #body(body: ReportBody): number {
     const limit = body[0] === 0 ? mostCleanBytes : mostBytes;
-    // Once texts are left out, the cost of each must not grow with the length of what is left out.
+    // Once texts are left out, the cost per text must not grow with its length.
     if (this.#cut > 0 && this.#bytes + textSize(body) > limit) return this.#short(body[0]);
     const json = pageJson(body);
     if (this.#bodies.has(json)) return this.#bodies.place(json);
@@ -183,7 +183,7 @@ export const bodyOf = (
   ];
 };
 
-/** Leaves out the process id of a command: it differs on every host, and nobody needs it afterwards. */
+/** Removes the process id of a command, which differs on every host. */
 const withoutPid = (changes: Plain): Plain => {
   if (!isPlainDict(changes) || !('pid' in changes && 'retcode' in changes)) return changes;
   const { pid: _, ...rest } = changes;
@@ -220,7 +220,7 @@ const cut = (text: string, longest = longestText): string => {
   return shown.length > longest ? `${shown.slice(0, longest)}\n… [cut]` : shown;
 };
 
-/** Replaces the host's own id: texts of hosts that differ in it alone are equal then. */
+/** Replaces the host's own id, so that texts that differ only in it become equal. */
 const withoutId = (text: string, id: string): string =>
   id.length < 3 ? text : text.replaceAll(id, idMark);
 

@@ -2,7 +2,7 @@ import { type GraphLabel, graphlib, layout } from '@dagrejs/dagre';
 import type { RequisiteGraph } from '../../protocol/event.ts';
 import type { ReportGraph } from './model.ts';
 
-/** Larger graphs are not drawn: nobody could read them, and placing them takes long. */
+/** Larger graphs are not drawn: they are unreadable, and their layout takes long. */
 const mostNodes = 300;
 const mostEdges = 1200;
 

@@ -151,7 +151,7 @@ const cutNote = (count: number): string =>
 
 const idOf = (tag: string): string => tag.split('_|-')[1] ?? tag;
 
-/** The place of each graph among those that are drawn, or why it is not. */
+/** Returns the index of each graph among the drawn ones, or why it is not drawn. */
 const placesOf = (graphs: readonly (ReportGraph | string)[]): (number | string)[] => {
   let drawn = 0;
   return graphs.map(graph => {
@@ -175,7 +175,10 @@ const skipped = (id: string, phases: HostTimes['phases'], end: number): KeptHost
 
 const day = 86_400_000;
 
-/** Sorts the states by their numbers: parallel ones end in any order, and hosts alike have one. */
+/**
+ * Sorts states by run number: parallel ones end in any order, and equal hosts must have the same
+ * order.
+ */
 const inRunOrder = (result: HostResult): HostResult => {
   if (!result.states) return result;
   const entries = Object.entries(result.states);
@@ -184,8 +187,9 @@ const inRunOrder = (result: HostResult): HostResult => {
 };
 
 /**
- * When each state began. Hosts report times of their own clock: their differences are exact. Where
- * these lie in the run follows from the message that arrived soonest after its state began.
+ * Returns when each state began. Hosts report times of their own clocks: only the differences are
+ * exact. Their position in the run follows from the message that arrived soonest after its state
+ * began.
  */
 const startsOf = (
   { states = {} }: HostResult,
@@ -209,7 +213,7 @@ const startsOf = (
   return since.map(after => (after === undefined ? 0 : Math.max(1, Math.round(base + after))));
 };
 
-/** A run over midnight has times that begin again. */
+/** Handles runs past midnight, in which times restart at 0. */
 const sinceOf = (time: number, first: number): number => {
   const since = (time - first + day) % day;
   return since > day / 2 ? since - day : since;

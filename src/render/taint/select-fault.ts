@@ -5,7 +5,7 @@ import { type SourceLocation, TsaltError } from '../../protocol/error.ts';
  * Returns the error for a choice that a host must not make.
  *
  * @param owner the host
- * @param choice what the host would choose, as in "would choose …"
+ * @param choice the object of the choice, as in "would choose …"
  */
 export const selectFault = (
   owner: string,

@@ -260,7 +260,7 @@ const callAndReact = async (
 
 /**
  * Asks before a state that would change something, fail or react. A declined state counts as one
- * whose conditions are not met: states that require it run.
+ * with unmet conditions: states that require it run.
  *
  * @returns its result if it must not run
  */

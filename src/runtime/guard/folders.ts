@@ -16,7 +16,7 @@ export const guardFile = {
   broken: 'broken',
   /** The process that creates this file decides. */
   decided: 'decided',
-  /** What the rollback restored. */
+  /** The result of the rollback. */
   outcome: 'outcome.json',
 } as const;
 

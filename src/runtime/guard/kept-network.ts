@@ -23,7 +23,7 @@ type Address = { readonly device: string; readonly words: readonly string[] };
 const families = ['-4', '-6'] as const;
 const settingFolders = ['/proc/sys/net/ipv4', '/proc/sys/net/ipv6'];
 
-/** Takes a snapshot of the kernel's network; leaves out parts for which there is no program. */
+/** Takes a snapshot of the kernel's network; leaves out parts whose program is missing. */
 export const keepNetwork = async (): Promise<KeptNetwork> => {
   const links = await listJson(['ip', '-json', 'address']);
   return {

@@ -1,6 +1,6 @@
 import { messageOf } from '../../protocol/error.ts';
 
-/** What was restored, and sentences about what could not be restored. */
+/** The restored items, and sentences about items that could not be restored. */
 export type PutBack = { readonly restored: string[]; readonly problems: string[] };
 
 /**

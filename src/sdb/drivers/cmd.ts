@@ -65,7 +65,7 @@ const run = (
   return promise;
 };
 
-/** A key is chosen by templates, so it must not become an option of the program. */
+/** A template may choose the key, so it must not become an option of the program. */
 const checkKey = (key: string, words: readonly string[]): void => {
   const at = words.findIndex(word => word.startsWith('%s'));
   const end = words.indexOf('--');

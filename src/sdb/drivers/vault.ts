@@ -1,8 +1,8 @@
 import type { SdbDriver } from '../driver.ts';
 
 /**
- * `driver: vault`: `sdb://profile/secret/path/key` (or `secret/path?key`) is one key of a secret
- * in HashiCorp Vault, by the option `vault`; KV version 1 or 2 is found out.
+ * `driver: vault`: `sdb://profile/secret/path/key` (or `secret/path?key`) is one key of a secret in
+ * HashiCorp Vault, configured by the option `vault`; KV version 1 or 2 is detected.
  */
 export const vaultDriver: SdbDriver = {
   get: async (name, _, world) => {
@@ -17,7 +17,7 @@ export const vaultDriver: SdbDriver = {
   set: async (name, value, _, world) => {
     const { path, key } = split(name);
     const vault = await world.vault();
-    // Other keys of the secret stay: Vault only writes secrets as a whole.
+    // Keeps the other keys of the secret: Vault writes secrets only as a whole.
     await vault.write(path, new Map([...((await vault.read(path)) ?? []), [key, value]]));
     return true;
   },

@@ -21,7 +21,7 @@ type AskPasswd = (name: string) => Promise<string>;
 /**
  * Resolves `runas` and `group` to the IDs that a command runs with.
  *
- * @throws CommandExecutionError when there is no such user or group, or this process may not be them
+ * @throws CommandExecutionError if the user or group does not exist, or may not be used
  */
 export const resolveIdentity = async (
   { runas, group }: { runas?: string | number | undefined; group?: string | number | undefined },

@@ -156,7 +156,7 @@ const placed = async (words: string[]): Promise<string[]> => {
   try {
     return (await salt('ufw.has_rule')(first)) ? words : first;
   } catch (error) {
-    // If there are no rules yet, a rule cannot be inserted at position 1.
+    // In an empty list, a rule cannot be inserted at position 1.
     if (/Invalid position '1'/.test(messageOf(error))) return words;
     throw error;
   }

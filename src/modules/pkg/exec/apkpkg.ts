@@ -85,7 +85,10 @@ export const _parseApkInfo = (text: string): PackageList => {
   return list;
 };
 
-/** Lines of `(1/2) Upgrading name (1.2.3-r0 -> 1.2.4-r0)`: what the world pins does not stand there. */
+/**
+ * Lines of `(1/2) Upgrading name (1.2.3-r0 -> 1.2.4-r0)`; packages pinned in the world file are not
+ * listed.
+ */
 export const _parseApkUpgrade = (text: string): Map<string, string> =>
   new Map(
     [...text.matchAll(/^\(\d+\/\d+\) Upgrading (\S+) \(\S+ -> (\S+)\)$/gm)].map(match => [
@@ -99,7 +102,7 @@ const readPolicy = async (names: readonly string[]): Promise<Map<string, string[
   return _parseApkPolicy(stdout);
 };
 
-/** `name policy:`, then versions, each followed by the places that have it. */
+/** `name policy:`, then versions, each followed by its repositories. */
 export const _parseApkPolicy = (text: string): Map<string, string[]> => {
   const all = new Map<string, string[]>();
   let name = '';
@@ -147,11 +150,11 @@ export const file_dict = async (
   return { errors: [], packages: found };
 };
 
-/** The same as `pkg.file_dict`, as in Salt. */
+/** Returns the result of `pkg.file_dict`, as in Salt. */
 export const file_list = file_dict;
 
 /**
- * The packages that files belong to, with their versions, by path.
+ * Returns the packages that files belong to, with their versions, by path.
  *
  * @param paths paths of files
  * @example tsalt-ssh '*' pkg.owner /bin/busybox

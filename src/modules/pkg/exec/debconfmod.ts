@@ -1,7 +1,7 @@
 /**
- * Answers to the questions that Debian packages ask. Goes by the name `debconf`.
+ * Sets answers to the questions of Debian packages. Its virtual name is `debconf`.
  *
- * @platform Debian, Ubuntu and their kin
+ * @platform Debian, Ubuntu and their derivatives
  * @depends debconf
  */
 
@@ -36,7 +36,7 @@ const run = (argv: readonly [string, ...string[]], stdin: string) =>
   });
 
 /**
- * The answer to a question and its type; null when nobody asked it yet.
+ * Returns the answer to a question and its type; null if it was not asked yet.
  *
  * @param package_ the package
  * @param question the question, e.g. `postfix/mailname`
@@ -62,14 +62,14 @@ const plainWord = (text: string): void => {
 };
 
 /**
- * Answers a question before a package asks it. The answer goes to standard input: no list of
- * processes shows it.
+ * Sets the answer to a question before a package asks it. The answer is passed on standard input,
+ * so that no list of processes shows it.
  *
  * @param package_ the package
  * @param question the question
  * @param type its type: `string`, `boolean`, `select`, `password` …
  * @param value the answer
- * @param extra more words of it
+ * @param extra further words of the answer
  * @example tsalt-ssh '*' debconf.set postfix postfix/mailname string example.com
  */
 export const set = async (
@@ -115,7 +115,7 @@ export const set_file = async (
  * @param path `salt://…`
  * @param template the engine
  * @param context variables for it
- * @param defaults variables that `context` goes before
+ * @param defaults variables that `context` overrides
  * @param saltenv the environment to fetch it from
  * @example tsalt-ssh '*' debconf.set_template salt://postfix.selections.j2 jinja '{}' '{}'
  */
@@ -148,7 +148,7 @@ type Selections = Record<string, [question: string, type: string, value: string]
 /**
  * All answers by package: question, type and value.
  *
- * @param fetchempty false: without those that have no value
+ * @param fetchempty false: without questions that have no answer
  * @example tsalt-ssh '*' debconf.get_selections
  */
 export const get_selections = async (fetchempty = true): Promise<Selections> => {
@@ -166,7 +166,7 @@ export const get_selections = async (fetchempty = true): Promise<Selections> => 
 };
 
 /**
- * The answers of one package; null when it has none.
+ * Returns the answers for one package; null if it has none.
  *
  * @param name the package
  * @example tsalt-ssh '*' debconf.show postfix

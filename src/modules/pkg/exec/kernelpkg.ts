@@ -1,7 +1,7 @@
 /**
  * Packages of the kernel.
  *
- * @platform Debian, Red Hat and their kin
+ * @platform Debian, Red Hat and their derivatives
  */
 
 import { salt } from '../../_shared/states/call.ts';
@@ -37,14 +37,15 @@ const packager = (): KernelPackager => kernels() ?? aptKernels;
 export const active = async (): Promise<string> => activeKernel();
 
 /**
- * The installed kernels, the newest last; of apt those of the running one's kind (`-amd64`, `-generic`).
+ * Lists the installed kernels, the newest last; with apt, those of the running one's kind
+ * (`-amd64`, `-generic`).
  *
  * @example tsalt-ssh '*' kernelpkg.list_installed
  */
 export const list_installed = async (): Promise<string[]> => sortedKernels(packager());
 
 /**
- * The newest kernel that can be installed, or the newest installed one when there is none.
+ * Returns the newest kernel that can be installed, or else the newest installed one.
  *
  * @example tsalt-ssh '*' kernelpkg.latest_available
  */
@@ -52,7 +53,7 @@ export const latest_available = async (): Promise<string | null> =>
   (await packager().newest()) ?? (await latest_installed());
 
 /**
- * The newest installed kernel; it runs after the next restart at the latest.
+ * Returns the newest installed kernel, which runs after the next restart.
  *
  * @example tsalt-ssh '*' kernelpkg.latest_installed
  */
@@ -60,7 +61,7 @@ export const latest_installed = async (): Promise<string | null> =>
   (await list_installed()).at(-1) ?? null;
 
 /**
- * Whether a kernel is installed that is newer than the running one.
+ * Whether a newer kernel than the running one is installed.
  *
  * @example tsalt-ssh '*' kernelpkg.needs_reboot
  */
@@ -70,7 +71,7 @@ export const needs_reboot = async (): Promise<boolean> => {
 };
 
 /**
- * Whether a kernel can be installed that is newer than those installed.
+ * Whether a newer kernel than the installed ones is available.
  *
  * @example tsalt-ssh '*' kernelpkg.upgrade_available
  */
@@ -82,8 +83,8 @@ export const upgrade_available = async (): Promise<boolean> => {
 /**
  * Installs the newest kernel: `{upgrades, active, latest_installed, reboot_requested, reboot_required}`.
  *
- * @param reboot true: restart the host when the new kernel does not run yet
- * @param at_time minutes until it restarts, a minute when not given
+ * @param reboot true: restart the host if the new kernel is not running
+ * @param at_time minutes until the restart; by default one
  * @example tsalt-ssh '*' kernelpkg.upgrade reboot=True at_time=5
  */
 export const upgrade = async (
@@ -107,7 +108,7 @@ export const upgrade = async (
 };
 
 /**
- * Removes an installed kernel, not the running one: `{removed}`.
+ * Removes an installed kernel, except the running one: `{removed}`.
  *
  * @param release the kernel, as `kernelpkg.list_installed` names it
  * @example tsalt-ssh '*' kernelpkg.remove 6.1.0-18-amd64
@@ -121,9 +122,9 @@ export const remove = async (release: string): Promise<{ removed: string[] }> =>
 };
 
 /**
- * Removes all kernels but the running and the newest one: `{removed}`.
+ * Removes all kernels except the running and the newest one: `{removed}`.
  *
- * @param keep_latest false: all but the running one
+ * @param keep_latest false: all except the running one
  * @example tsalt-ssh '*' kernelpkg.cleanup
  */
 export const cleanup = async (keep_latest = true): Promise<{ removed: string[] }> => {

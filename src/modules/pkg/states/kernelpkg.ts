@@ -32,8 +32,8 @@ export const latest_installed = async (name: string): Promise<StateReturn> => {
 };
 
 /**
- * The newest installed kernel runs: if not, the host is restarted, a minute later when `at_time` is not
- * given. The run does not wait for that; `system.reboot` is the state that does.
+ * The newest installed kernel is running. If not, restarts the host, by default after one minute.
+ * The run does not wait for the restart; use `system.reboot` for that.
  *
  * @param name any name
  * @param at_time minutes until it restarts
@@ -65,7 +65,8 @@ export const latest_active = async (
 };
 
 /**
- * Does what `kernelpkg.latest_active` does when something it watches or listens to changed, and else nothing.
+ * Does the same as `kernelpkg.latest_active`, but only after a change of a state that it watches or
+ * listens to.
  *
  * @param name any name
  * @param at_time minutes until it restarts
@@ -82,7 +83,7 @@ export const latest_wait = async (
   { at_time: _atTime = null }: { at_time?: number | string | null } = {},
 ): Promise<StateReturn> => unchanged(name, '');
 
-/** Restarts the host for a new kernel when something it watches changed. */
+/** Restarts the host for a new kernel when a watched state has changed. */
 export const mod_watch = async (
   name: string,
   { sfun = '', at_time = null }: { sfun?: string; at_time?: number | string | null } = {},

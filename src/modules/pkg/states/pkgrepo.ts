@@ -1,4 +1,4 @@
-/** Sources of packages: apt, yum, dnf and zypper. */
+/** Manages sources of packages: apt, yum, dnf and zypper. */
 
 import { messageOf } from '../../../protocol/error.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
@@ -50,7 +50,7 @@ type ManagedOptions = {
 };
 
 /**
- * A source of packages is there, with these properties.
+ * A source of packages exists, with these properties.
  *
  * @param name on Debian its line as in sources.list; elsewhere its id
  * @param humanname its name for people (yum, zypper)
@@ -58,11 +58,11 @@ type ManagedOptions = {
  * @param mirrorlist the address of its list of mirrors (yum)
  * @param enabled false: it is switched off
  * @param disabled true: it is switched off
- * @param file the file it goes into when it is new; on Debian `.sources` for the newer form
- * @param clean_file true: empty that file before
+ * @param file the file for a new source; on Debian `.sources` for the newer format
+ * @param clean_file true: empty that file first
  * @param comps its components (Debian)
  * @param architectures its architectures (Debian)
- * @param comments a comment beside it
+ * @param comments a comment for it
  * @param key_url where its key is: `https://…`, `salt://…` or a path
  * @param key_text its key, armored
  * @param keyid the key's id, fetched from `keyserver` and checked
@@ -120,8 +120,8 @@ export const managed = async (
 };
 
 /**
- * A source of packages is not there. On Debian only the components that its line names are taken
- * away, all when it names none.
+ * A source of packages does not exist. On Debian, only the components in its line are removed, or
+ * all if the line has none.
  *
  * @param name on Debian its line as in sources.list; elsewhere its id
  * @param keyid the id of its key, which goes with it (Debian): from what apt trusts for every source
@@ -156,14 +156,14 @@ export const absent = async (
 const isThere = async (repo: string, options: ManagedOptions): Promise<boolean> =>
   isDebian() ? hasRepo(repo) : Object.keys(await salt('pkg.get_repo')(repo, options)).length > 0;
 
-/** The source that is meant: an archive that only Ubuntu or Fedora knows counts there only. */
+/** Returns the source: an archive of Ubuntu or Fedora only on that system. */
 const repoNamed = (name: string, ppa: string | null, copr: string | null): string => {
   if (ppa && ['Ubuntu', 'Mint'].includes(String(__grains__.os)))
     return `ppa:${ppa.replace(/^ppa:/, '')}`;
   return copr && __grains__.os_family === 'RedHat' ? `copr:${copr.replace(/^copr:/, '')}` : name;
 };
 
-/** What is said of a source that was removed, once the key went too that was named with it. */
+/** Reports a removed source, after removing its key if `keyid` names one. */
 const withoutKey = async (
   name: string,
   repo: string,
@@ -211,7 +211,7 @@ const switches = (name: string, { enabled, disabled, humanname }: ManagedOptions
 const isTrue = (value: unknown): boolean =>
   value === true || ['1', 'true', 'yes', 'on'].includes(String(value).toLowerCase());
 
-/** Arguments that say how to do it, not how the source is to be. */
+/** Arguments about the procedure, which are not properties of the source. */
 const notProperties = [
   'file',
   'clean_file',
@@ -236,7 +236,10 @@ const sanitized = (options: PlainDict | ManagedOptions): PlainDict =>
     ),
   );
 
-/** With zypper `refresh` is a property of the repository: that its data is fetched by itself. */
+/**
+ * With zypper, `refresh` is a property of the repository: whether its data is refreshed
+ * automatically.
+ */
 const fetching = ({ refresh }: ManagedOptions): PlainDict =>
   __grains__.os_family === 'Suse' && isGiven(refresh) ? { autorefresh: isTrue(refresh) } : {};
 
@@ -249,12 +252,12 @@ const isAsWanted = (
     if (key === 'file' || (key === 'line' && wanted.disabled === true)) return true;
     if (key === 'comments' && isDebian() && !options.comments) return true;
     if (key === 'comments') return isSame(commentsOf(before[key]), commentsOf(wanted[key]));
-    // A repository is switched on where its file says nothing of it.
+    // A repository is enabled unless its file says otherwise.
     if (key === 'enabled' && before[key] === undefined) return isTrue(wanted[key]);
     return isSame(before[key], wanted[key]);
   });
 
-/** A comment or several, with the sign before them or not. */
+/** Reads one or more comments, with or without the leading `#`. */
 const commentsOf = (value: Plain | undefined): Plain[] =>
   [value ?? []].flat().map(one => plainStr(one).replace(/^#*\s*/, ''));
 
@@ -266,7 +269,10 @@ const isSame = (left: Plain | undefined, right: Plain | undefined): boolean => {
   return normalLine(left) === normalLine(right);
 };
 
-/** Options and components in any order, a slash at the end of the address or not: the same source. */
+/**
+ * Normalizes a source: the order of options and components, and a slash at the end of the address,
+ * have no meaning.
+ */
 const normalLine = (value: Plain | undefined): string => {
   const text = plainStr(value ?? '');
   if (!/^deb(?:-src)? /.test(text)) return text;
@@ -285,7 +291,7 @@ const normalLine = (value: Plain | undefined): string => {
   ].join(' ');
 };
 
-/** What the line of a source says anyway, and where it is. */
+/** Properties that the line of a source already contains, and its location. */
 const unreported = ['file', 'comments', 'trusted'];
 
 const changesOf = (wanted: PlainDict, before: PlainDict, after: PlainDict): PlainDict =>

@@ -65,7 +65,6 @@ export const get_file = async (
  * Copies a file from any supported source to this host. Returns its path, or its text if `dest` is
  * None; false if the file server does not have it. As in Salt, the path is returned even if a local
  * file does not exist.
- * the path, as Salt does.
  *
  * @param path `salt://`, `http(s)://`, `file://` or a path
  * @param dest the file to write, or a directory

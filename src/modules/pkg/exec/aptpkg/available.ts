@@ -7,7 +7,7 @@ import { installedNow } from '../../dpkg-list.ts';
 import { refresh_db } from './refresh.ts';
 
 /**
- * The newest version that could be installed; an empty text when it is installed already.
+ * Returns the newest available version; an empty string if it is already installed.
  *
  * @param refresh false: without fetching the package lists first
  * @param fromrepo the release to look in
@@ -102,7 +102,7 @@ export const list_repo_pkgs = async (...names: string[]): Promise<{ [name: strin
 };
 
 /**
- * What the package sources say about packages, by name and version.
+ * Returns the data of the package sources about packages, by name and version.
  *
  * @param filter these fields only: a list, or names with commas between them
  * @param refresh true: fetch the package lists first

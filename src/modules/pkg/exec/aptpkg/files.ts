@@ -50,7 +50,7 @@ export const owner = async (...paths: string[]): Promise<string | { [path: strin
   return paths.length === 1 ? (owners[paths[0] ?? ''] ?? '') : owners;
 };
 
-/** What Salt calls the fields of a package, where its name is another one. */
+/** Salt's names of package fields that differ from dpkg's. */
 const infoNames: Readonly<Record<string, string>> = {
   Package: 'name',
   Origin: 'vendor',
@@ -68,8 +68,8 @@ const infoFields = [
 ];
 
 /**
- * What dpkg knows about installed packages: `name`, `version`, `architecture`, `packager`, `group`,
- * `url`, `vendor`, `source`, `description`, `install_date` and `license`, as far as known.
+ * Returns dpkg's data about installed packages: `name`, `version`, `architecture`, `packager`,
+ * `group`, `url`, `vendor`, `source`, `description`, `install_date` and `license`, as far as known.
  *
  * @param failhard false: leave out packages that are not known instead of failing
  * @param names names of packages

@@ -21,7 +21,7 @@ import { hold, unhold } from './hold.ts';
 import { refresh_db } from './refresh.ts';
 
 /**
- * Installs packages and gives what changed: `{name: {old, new}}`.
+ * Installs packages and returns the changes: `{name: {old, new}}`.
  *
  * @param name a package, or several with commas
  * @param refresh true: fetch the package lists first
@@ -31,7 +31,7 @@ import { refresh_db } from './refresh.ts';
  * @param pkgs names or `{name: version}`; versions may be `>=1.2` or `1.*`
  * @param sources `{name: path or URL}` of package files
  * @param version the version, with `name`
- * @param reinstall true: install what is installed again
+ * @param reinstall true: install packages again that are already installed
  * @param downloadonly true: download only
  * @param install_recommends false: without recommended packages; true: with them
  * @param only_upgrade true: upgrade only, install nothing new

@@ -23,15 +23,15 @@ export const get_repo_keys = async (
   trustedKeys(aptkey ? null : (keydir ?? keyringFolder));
 
 /**
- * Adds a key of package sources. A key that is there already by its `keyid` is not fetched again.
- * apt-key is not used: keys are files.
+ * Adds a key of package sources. A key whose `keyid` is already known is not fetched again. apt-key
+ * is not used: keys are files.
  *
  * @param path where the key is: `https://…`, `salt://…` or a path
  * @param text the key, armored
  * @param keyserver a key server
  * @param keyid the key's id
  * @param saltenv the environment of `salt://`
- * @param aptkey true: apt is to trust it for every source; false: it goes into `keydir`
+ * @param aptkey true: apt trusts the key for every source; false: it is stored in `keydir`
  * @param keydir the folder of key rings, `/etc/apt/keyrings` by default
  * @param keyfile the name of its file there; that of `path` by default
  * @example tsalt-ssh '*' pkg.add_repo_key keyserver=keyserver.ubuntu.com keyid=0123456789ABCDEF
@@ -67,9 +67,9 @@ export const add_repo_key = async (
 };
 
 /**
- * Takes the key of a source of packages away. apt-key is not used: keys are files.
+ * Removes the key of a source of packages. apt-key is not used: keys are files.
  *
- * @param name the source; taken for Salt's sake
+ * @param name the source; accepted for compatibility with Salt
  * @param aptkey true: a key that apt trusts for every source; false: one of `keydir`
  * @param keydir the folder of key rings, `/etc/apt/keyrings` by default
  * @param keyid the key's id

@@ -1,7 +1,7 @@
 /**
- * Packages of Debian and its kin, by apt and dpkg. Goes by the name `pkg`.
+ * Manages packages of Debian and its derivatives, with apt and dpkg. Its virtual name is `pkg`.
  *
- * @platform Debian, Ubuntu and their kin
+ * @platform Debian, Ubuntu and their derivatives
  * @depends apt-get, dpkg
  */
 import { basename } from 'node:path';
@@ -54,8 +54,8 @@ export const list_pkgs = async ({
 };
 
 /**
- * The version of installed packages; an empty text for one that is not installed. A glob gives
- * those of all packages it matches, by name.
+ * Returns the version of installed packages; an empty string for one that is not installed. For a
+ * glob, returns the versions of all matching packages, by name.
  *
  * @param names names of packages, or globs
  * @example tsalt-ssh '*' pkg.version openssh-server
@@ -93,7 +93,7 @@ export const list_downloaded = async ({
   );
 
 /**
- * The services that run programs older than what is installed (`checkrestart` of debian-goodies).
+ * Returns the services that run outdated programs (`checkrestart` of debian-goodies).
  *
  * @example tsalt-ssh '*' pkg.services_need_restart
  */

@@ -4,10 +4,10 @@ import { apt } from '../../apt-run.ts';
 import { refreshDone } from '../../packages.ts';
 
 /**
- * Fetches the package lists. True: new, null: as before, false: failed, by source.
+ * Fetches the package lists. Returns for each source true: new, null: unchanged, false: failed.
  *
- * @param cache_valid_time seconds for which lists that are there are new enough
- * @param failhard true: a source that fails fails the call
+ * @param cache_valid_time seconds for which existing lists are new enough
+ * @param failhard true: fail if a source fails
  * @example tsalt-ssh '*' pkg.refresh_db
  */
 export const refresh_db = async ({

@@ -12,7 +12,7 @@ import {
 } from '../../packages.ts';
 
 /**
- * Removes packages, keeping their configuration, and gives what changed.
+ * Removes packages, keeping their configuration, and returns the changes.
  *
  * @param name a package, or several with commas
  * @param pkgs names of packages
@@ -28,7 +28,7 @@ export const remove = async (
 };
 
 /**
- * Removes packages with their configuration and gives what changed, `removed` and `installed`.
+ * Removes packages with their configuration and returns the changes, `removed` and `installed`.
  *
  * @param name a package, or several with commas
  * @param pkgs names of packages
@@ -72,9 +72,9 @@ const uninstall = async (
 };
 
 /**
- * Removes packages that were installed for others only.
+ * Removes packages that were installed only as dependencies of others.
  *
- * @param list_only true: give their names and remove nothing
+ * @param list_only true: return their names and remove nothing
  * @param purge true: with their configuration
  * @example tsalt-ssh '*' pkg.autoremove list_only=True
  */

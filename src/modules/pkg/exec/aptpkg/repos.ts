@@ -15,9 +15,9 @@ import {
 import { refresh_db } from './refresh.ts';
 
 /**
- * All sources of packages, by address.
+ * Lists all sources of packages, by address.
  *
- * @param disabled true: those that are switched off only
+ * @param disabled true: only those that are switched off
  * @example tsalt-ssh '*' pkg.list_repos
  */
 export const list_repos = async ({
@@ -33,7 +33,7 @@ export const list_repos = async ({
 };
 
 /**
- * A source of packages; an empty dict when it is not there.
+ * Returns a source of packages; an empty dict if it does not exist.
  *
  * @param repo its line, as in sources.list
  * @example tsalt-ssh '*' pkg.get_repo 'deb http://apt.example.com/debian bookworm main'
@@ -53,7 +53,7 @@ type AptRepoOptions = RepoOptions &
   };
 
 /**
- * A source as it would be written down.
+ * Returns a source in the form in which it would be written.
  *
  * @param repo its line, as in sources.list
  * @param comps its components
@@ -67,13 +67,13 @@ export const expand_repo_def = async (
 ): Promise<AptRepo> => wantedRepo(repo, options);
 
 /**
- * Adds or changes a source of packages and gives it, by its line.
+ * Adds or changes a source of packages and returns it, by its line.
  *
  * @param repo its line, as in sources.list
- * @param file the file it goes into when it is new; `.sources` for the newer form
+ * @param file the file for a new source; `.sources` for the newer format
  * @param comps its components
  * @param architectures its architectures
- * @param comments a comment beside it
+ * @param comments a comment for it
  * @param disabled true: switched off
  * @param key_url where its key is: `https://…`, `salt://…` or a path
  * @param key_text its key, armored
@@ -98,7 +98,7 @@ export const mod_repo = async (
 };
 
 /**
- * Takes a source of packages away.
+ * Removes a source of packages.
  *
  * @param repo its line, as in sources.list
  * @example tsalt-ssh '*' pkg.del_repo 'deb http://apt.example.com/debian bookworm main'

@@ -34,7 +34,7 @@ export const get_selections = async ({
 };
 
 /**
- * Changes dpkg's selections and gives what changed.
+ * Changes dpkg's selections and returns the changes.
  *
  * @param selection names by state, e.g. `{hold: [nginx]}`
  * @param clear true: mark all other packages to be removed
@@ -66,7 +66,7 @@ export const set_selections = async ({
 };
 
 /**
- * Takes back the wish to purge packages that are still installed.
+ * Unmarks packages for purging that are still installed.
  *
  * @param packages names of packages
  * @example tsalt-ssh '*' pkg.unpurge nginx

@@ -11,16 +11,16 @@ import {
 import { refresh_db } from './refresh.ts';
 
 /**
- * Upgrades all packages and gives what changed.
+ * Upgrades all packages and returns the changes.
  *
  * @param refresh false: without fetching the package lists first
  * @param dist_upgrade true: `dist-upgrade`, which may remove packages
  * @param cache_valid_time seconds for which the package lists are new enough
  * @param download_only true: download only
- * @param downloadonly the same, by its other name
+ * @param downloadonly another name of `download_only`
  * @param skip_verify true: install without checking signatures
  * @param force_conf_new true: take the packages' configuration files
- * @param force_yes true: also change what is held or essential, and downgrade
+ * @param force_yes true: also change held or essential packages, and downgrade
  * @param allow_downgrades true: older versions may replace newer ones
  * @param pkgs upgrade these packages only
  * @example tsalt-ssh '*' pkg.upgrade
@@ -75,7 +75,7 @@ export const upgrade = async ({
 };
 
 /**
- * The packages that an upgrade would change, with their new versions.
+ * Lists the packages that an upgrade would change, with their new versions.
  *
  * @param refresh false: without fetching the package lists first
  * @param dist_upgrade false: those of a plain `upgrade`

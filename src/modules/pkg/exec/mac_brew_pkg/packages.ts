@@ -1,5 +1,5 @@
 /**
- * Packages of macOS, by Homebrew. Goes by the name `pkg`.
+ * Manages packages of macOS, with Homebrew. Its virtual name is `pkg`.
  *
  * @platform macOS
  * @depends brew
@@ -32,7 +32,7 @@ export const list_pkgs = listPkgs(homebrew);
 export const version = versionOf(homebrew);
 
 /**
- * The newest version that could be installed; an empty text when it is installed already.
+ * Returns the newest available version; an empty string if it is already installed.
  *
  * @param refresh false: without fetching the formulae first
  * @param names names of packages
@@ -59,7 +59,7 @@ export const latest_version = async (
   return found.length === 1 ? (found[0]?.[1] ?? '') : Object.fromEntries(found);
 };
 
-/** A formula that was built again at the same version has its revision behind it. */
+/** A formula that was rebuilt at the same version has its revision appended. */
 const offered = ({ versions, revision = 0 }: BrewInfo['formulae'][number]): string =>
   `${versions.stable ?? ''}${versions.bottle && revision >= 1 ? `_${revision}` : ''}`;
 
@@ -67,7 +67,7 @@ const offered = ({ versions, revision = 0 }: BrewInfo['formulae'][number]): stri
 export const available_version = latest_version;
 
 /**
- * What Homebrew knows about formulae and casks, by name.
+ * Returns Homebrew's data about formulae and casks, by name.
  *
  * @param names names of packages
  * @example tsalt-ssh '*' pkg.info_installed jq
@@ -89,7 +89,7 @@ export const info_installed = async (...names: string[]): Promise<{ [name: strin
 };
 
 /**
- * Installs packages and gives what changed.
+ * Installs packages and returns the changes.
  *
  * @param name a package, or several with commas
  * @param refresh true: fetch the formulae first
@@ -139,7 +139,7 @@ const change = async (args: readonly string[]): Promise<PackageChanges> => {
 };
 
 /**
- * Removes packages and gives what changed.
+ * Removes packages and returns the changes.
  *
  * @param name a package, or several with commas
  * @param pkgs names of packages
@@ -154,11 +154,11 @@ export const remove = async (
   return names.length === 0 ? {} : change(['uninstall', ...names]);
 };
 
-/** The same as `pkg.remove`: Homebrew keeps no configuration of its own. */
+/** Removes packages, as `pkg.remove` does: Homebrew does not manage configuration files. */
 export const purge = remove;
 
 /**
- * Upgrades all packages and gives what changed.
+ * Upgrades all packages and returns the changes.
  *
  * @param refresh false: without fetching the formulae first
  * @example tsalt-ssh '*' pkg.upgrade
@@ -174,7 +174,7 @@ export const upgrade = async ({
 };
 
 /**
- * The packages that an upgrade would change, with their new versions.
+ * Lists the packages that an upgrade would change, with their new versions.
  *
  * @param refresh false: without fetching the formulae first
  * @param include_casks true: casks too
@@ -208,7 +208,7 @@ export const list_upgrades = async ({
  *
  * @param pkg a package
  * @param refresh false: without fetching the formulae first
- * @param include_casks true: look at casks too
+ * @param include_casks true: include casks
  * @example tsalt-ssh '*' pkg.upgrade_available jq
  */
 export const upgrade_available = async (

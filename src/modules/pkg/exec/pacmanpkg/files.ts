@@ -5,7 +5,7 @@ import { type Plain, SaltInvocationError } from '../../../api.ts';
 import { refreshWith } from '../../package-manager.ts';
 import { pacman, runPacman } from '../../pacman.ts';
 
-/** Lines of `package /path`, and what pacman complains of. */
+/** Lines of `package /path`, and pacman's error messages. */
 const filesOf = async (
   packages: readonly string[],
 ): Promise<{ errors: string[]; files: [name: string, file: string][] }> => {
@@ -20,7 +20,7 @@ const filesOf = async (
 };
 
 /**
- * The files of packages; of all packages when none is named.
+ * Lists the files of packages; of all packages if none is named.
  *
  * @param packages names of packages; before them the folder of another system
  * @example tsalt-ssh '*' pkg.file_list bash
@@ -33,7 +33,7 @@ export const file_list = async (
 };
 
 /**
- * The files of packages, by package; of all packages when none is named.
+ * Lists the files of packages, by package; of all packages if none is named.
  *
  * @param packages names of packages; before them the folder of another system
  * @example tsalt-ssh '*' pkg.file_dict bash
@@ -48,7 +48,7 @@ export const file_dict = async (
 };
 
 /**
- * The package that a file belongs to; an empty text for a file of none.
+ * Returns the package that a file belongs to; an empty string if there is none.
  *
  * @param paths paths of files
  * @example tsalt-ssh '*' pkg.owner /usr/bin/pacman
@@ -60,12 +60,12 @@ export const owner = async (...paths: string[]): Promise<string | { [path: strin
 };
 
 /**
- * The versions that the repositories offer.
+ * Lists the versions in the repositories.
  *
  * @param fromrepo these repositories only, with commas between them
  * @param byrepo true: by repository
  * @param refresh true: fetch the package lists first
- * @param names names of packages, or globs; all when none is given
+ * @param names names of packages, or globs; by default all
  * @example tsalt-ssh '*' pkg.list_repo_pkgs 'samba*' fromrepo=extra
  */
 export const list_repo_pkgs = async (

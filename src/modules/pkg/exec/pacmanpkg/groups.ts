@@ -40,7 +40,7 @@ export const group_list = async (): Promise<{
 type Kinds<T> = { mandatory: T; optional: T; default: T; conditional: T };
 
 /**
- * The packages of a group, as `default`: pacman knows no other kinds.
+ * Lists the packages of a group, as `default`: pacman has no other kinds.
  *
  * @param name the group
  * @example tsalt-ssh '*' pkg.group_info base-devel

@@ -1,5 +1,5 @@
 /**
- * Packages of Arch Linux, by pacman. Goes by the name `pkg`.
+ * Manages packages of Arch Linux, with pacman. Its virtual name is `pkg`.
  *
  * @platform Arch
  * @depends pacman

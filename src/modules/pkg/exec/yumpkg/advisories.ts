@@ -6,7 +6,7 @@ import { type Patches, parseUpdateInfo } from '../../yum-offers.ts';
 import { runYum } from '../../yum-run.ts';
 
 /**
- * The advisories that the repositories know: whether all of each is installed, and its packages.
+ * Lists the advisories of the repositories: whether each is fully installed, and its packages.
  *
  * @param refresh true: fetch the repositories' data first
  * @example tsalt-ssh '*' pkg.list_patches
@@ -22,7 +22,7 @@ export const list_patches = async ({
 };
 
 /**
- * The advisories of which all is installed.
+ * Lists the advisories that are fully installed.
  *
  * @example tsalt-ssh '*' pkg.list_installed_patches
  */

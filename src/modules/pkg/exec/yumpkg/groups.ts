@@ -76,10 +76,10 @@ export const _parseGroups = (text: string): GroupList => {
 };
 
 /**
- * What belongs to a group, by kind, with its `type`, `group`, `id` and `description`.
+ * Returns the members of a group, by kind, with its `type`, `group`, `id` and `description`.
  *
  * @param name the group
- * @param expand true: of an environment the packages of its groups instead of their names
+ * @param expand true: list the packages of an environment's groups instead of the groups' names
  * @param ignore_groups groups to leave out then
  * @example tsalt-ssh '*' pkg.group_info 'Development Tools'
  */
@@ -102,7 +102,9 @@ export const group_info = async (
     : info;
 };
 
-/** The packages of all groups of an environment: those of its optional groups are in it too, as in Salt. */
+/**
+ * Returns the packages of all groups of an environment, including its optional groups, as in Salt.
+ */
 const expanded = async (
   info: GroupInfo,
   done: Set<string>,
@@ -131,7 +133,7 @@ const expanded = async (
   };
 };
 
-/** What `dnf group info` writes: `Key: value` lines, and indented lists. */
+/** Parses the output of `dnf group info`: `Key: value` lines, and indented lists. */
 export const _parseGroup = (text: string): GroupInfo => {
   const values = new Map<string, string>();
   const members = new Map<Kind, Set<string>>(kinds.map(kind => [kind, new Set()]));
@@ -185,7 +187,7 @@ export const group_diff = async (
 };
 
 /**
- * Installs the mandatory and default packages of groups and gives what changed.
+ * Installs the mandatory and default packages of groups and returns the changes.
  *
  * @param name the group, or several with commas
  * @param skip default packages to leave out

@@ -4,10 +4,10 @@ import { type HoldOptions, type HoldResults, heldNames } from '../../holds.ts';
 import { changeLock, lockedName, yumLocks } from '../../yum-locks.ts';
 
 /**
- * The packages that are kept at their version (dnf's versionlock plugin).
+ * Lists the held packages (dnf's versionlock plugin).
  *
  * @param pattern a glob: only packages whose names it matches
- * @param full false: their names only
+ * @param full false: only their names
  * @returns the locks, such as `nginx-1:1.20.1-14.el9.*`
  * @example tsalt-ssh '*' pkg.list_holds full=False
  */

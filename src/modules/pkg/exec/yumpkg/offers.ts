@@ -14,14 +14,14 @@ import { servicesOf } from '../../service-of-process.ts';
 import { isDnf, repoOptions, runYum } from '../../yum-run.ts';
 
 /**
- * All versions that the repositories offer, newest first.
+ * Lists all versions in the repositories, newest first.
  *
  * @param byrepo true: by repository
  * @param cacheonly true: from what was fetched before
  * @param fromrepo this repository only
  * @param enablerepo repositories to switch on for it
  * @param disablerepo repositories to switch off for it
- * @param names names of packages, or globs; all when none is given
+ * @param names names of packages, or globs; by default all
  * @example tsalt-ssh '*' pkg.list_repo_pkgs 'samba*' fromrepo=base
  */
 export const list_repo_pkgs = async (
@@ -59,7 +59,7 @@ export const list_repo_pkgs = async (
   );
 };
 
-/** A word names packages, but also what they provide: Salt looks at names only. */
+/** An argument also matches what packages provide, but Salt compares only names. */
 const isNamed = (line: string, names: readonly string[]): boolean => {
   const name = line.split('_|-')[0] ?? '';
   return (
@@ -79,7 +79,7 @@ const newestFirst = (lines: string): { [name: string]: string[] } =>
 const downloads = '/var/cache/yum/packages';
 
 /**
- * Downloads the files of packages and gives their paths.
+ * Downloads the files of packages and returns their paths.
  *
  * @param packages names of packages
  * @example tsalt-ssh '*' pkg.download httpd
@@ -91,7 +91,7 @@ export const download = async (...packages: string[]): Promise<{ [name: string]:
     file.endsWith('.rpm') && file.replace(/-[^-]+-[^-]+\.rpm$/, '') === name;
   for (const file of readNames(downloads))
     if (packages.some(name => isOf(file, name))) await rm(join(downloads, file), { force: true });
-  // Without strict=0 dnf would download nothing when one of them is unknown.
+  // Without strict=0, dnf downloads nothing if one of them is unknown.
   const where = `--destdir=${downloads}`;
   const { stderr } = which('yumdownloader')
     ? await runCommand(['yumdownloader', '-q', where, ...packages], { plainLocale: true, cwd: '/' })
@@ -119,8 +119,8 @@ export const download = async (...packages: string[]): Promise<{ [name: string]:
 };
 
 /**
- * What was changed in files since their packages brought them: a unified diff, `Unchanged`,
- * `Not managed` or `N/A` (not there). The packages are downloaded for it.
+ * Compares files with their packages' versions: a unified diff, `Unchanged`, `Not managed` or `N/A`
+ * (the file does not exist). Downloads the packages for the comparison.
  *
  * @param paths paths of files
  * @example tsalt-ssh '*' pkg.diff /etc/httpd/conf/httpd.conf
@@ -129,7 +129,7 @@ export const diff = async (...paths: string[]): Promise<{ [path: string]: Plain 
   rpmDiff(paths, async names => new Map(Object.entries(await download(...names))));
 
 /**
- * The services that run programs older than what is installed (dnf's needs-restarting plugin).
+ * Returns the services that run outdated programs (dnf's needs-restarting plugin).
  *
  * @example tsalt-ssh '*' pkg.services_need_restart
  */

@@ -1,7 +1,7 @@
 /**
- * Packages of RedHat and its kin, by dnf or yum. Goes by the name `pkg`.
+ * Manages packages of RedHat and its derivatives, with dnf or yum. Its virtual name is `pkg`.
  *
- * @platform RedHat, Fedora, Amazon and their kin
+ * @platform RedHat, Fedora, Amazon and their derivatives
  * @depends dnf or yum, rpm
  */
 
@@ -35,7 +35,7 @@ export const __virtual__ = (): string | [false, string] =>
     : [false, 'This is no Red Hat family system with dnf or yum.'];
 
 /**
- * Installs packages and gives what changed.
+ * Installs packages and returns the changes.
  *
  * @param name a package, or several with commas
  * @param refresh true: fetch the repositories' data first
@@ -45,13 +45,13 @@ export const __virtual__ = (): string | [false, string] =>
  * @param fromrepo this repository only
  * @param enablerepo repositories to switch on for it
  * @param disablerepo repositories to switch off for it
- * @param disableexcludes whose excludes do not count: `main`, `all` or a repository
+ * @param disableexcludes the excludes to ignore: of `main`, `all` or a repository
  * @param skip_verify true: without checking signatures
- * @param reinstall true: install what is installed again
+ * @param reinstall true: install packages again that are already installed
  * @param downloadonly true: download only
  * @param update_holds true: held packages may be changed, and are held again afterwards
  * @param setopt settings for dnf, `name=value`
- * @param advisory_ids what these advisories name, instead of packages
+ * @param advisory_ids install the packages of these advisories instead
  * @example tsalt-ssh '*' pkg.install nginx
  */
 export const install = async (
@@ -75,8 +75,8 @@ export const remove = removing(yum);
 export const purge = purging(yum);
 
 /**
- * Upgrades all packages, or some, and gives what changed. Further arguments go to dnf as they are:
- * `exclude='kernel*'`, `security=True`.
+ * Upgrades all packages, or some, and returns the changes. Further arguments are passed to dnf
+ * unchanged: `exclude='kernel*'`, `security=True`.
  *
  * @param pkgs these packages only
  * @param refresh false: without fetching the repositories' data first
@@ -84,8 +84,8 @@ export const purge = purging(yum);
  * @param enablerepo repositories to switch on for it
  * @param disablerepo repositories to switch off for it
  * @param skip_verify true: without checking signatures
- * @param minimal true: only as far as bug fixes and security need it
- * @param obsoletes false: packages that take the place of others do not do so
+ * @param minimal true: only as far as bug fixes and security require
+ * @param obsoletes false: do not replace packages by those that obsolete them
  * @param setopt settings for dnf, `name=value`
  * @example tsalt-ssh '*' pkg.upgrade security=True exclude='kernel*'
  */
@@ -100,11 +100,11 @@ type UpgradeOptions = ManagerOptions & {
 const upgradeAll = upgrading(yum);
 
 /**
- * `pkg.upgrade` where packages that take the place of others do not do so.
+ * Upgrades as `pkg.upgrade` does, without replacing packages by those that obsolete them.
  *
  * @param pkgs these packages only
  * @param refresh false: without fetching the repositories' data first
- * @param obsoletes true: packages may take the place of others
+ * @param obsoletes true: replace packages by those that obsolete them
  * @example tsalt-ssh '*' pkg.update
  */
 export const update = async ({

@@ -11,7 +11,10 @@ import { runYum, yumProgram } from '../../yum-run.ts';
 
 type RepoOptions = { basedir?: Plain; [other: string]: unknown };
 
-/** Where repositories are written down: as `basedir` says, or the configuration of dnf or yum. */
+/**
+ * Returns the folders of repository files: those of `basedir`, or of the configuration of dnf or
+ * yum.
+ */
 const foldersOf = (options: RepoOptions): string[] => {
   const named = toList(options.basedir);
   if (named.length > 0) return named;
@@ -21,7 +24,7 @@ const foldersOf = (options: RepoOptions): string[] => {
 };
 
 /**
- * All repositories by id, each with its settings, its `comments` and the `file` it stands in.
+ * Lists all repositories by id, each with its settings, its `comments` and its `file`.
  *
  * @param basedir folders of `.repo` files, instead of those that dnf or yum is configured for
  * @example tsalt-ssh '*' pkg.list_repos
@@ -30,7 +33,7 @@ export const list_repos = async (options: RepoOptions = {}): Promise<{ [id: stri
   listIniRepos(foldersOf(options));
 
 /**
- * A repository; an empty dict when it is not there.
+ * Returns a repository; an empty dict if it does not exist.
  *
  * @param repo its id
  * @param basedir folders of `.repo` files, instead of those that dnf or yum is configured for
@@ -46,7 +49,7 @@ const idOf = (repo: string): string =>
     ? `copr:copr.fedorainfracloud.org:${repo.slice('copr:'.length).replace('/', ':')}`
     : repo;
 
-/** Arguments of `pkgrepo.managed` that are no settings of a repository. */
+/** Arguments of `pkgrepo.managed` that are not settings of a repository. */
 const noSettings = [
   'file',
   'clean_file',
@@ -65,20 +68,20 @@ const noSettings = [
 ];
 
 /**
- * Adds or changes a repository. An empty setting is taken away.
+ * Adds or changes a repository. An empty setting is removed.
  *
  * @param repo its id, or `copr:OWNER/NAME`
- * @param name its name for people; a new one needs it
+ * @param name its name for people; required for a new one
  * @param baseurl its address
  * @param mirrorlist the address of its list of mirrors, instead of `baseurl`
  * @param metalink the address of its metalink, instead of `baseurl`
  * @param enabled false: switched off
  * @param gpgcheck true: check signatures
  * @param gpgkey the address of its key
- * @param comments comments beside it
- * @param file the file it goes into when it is new
+ * @param comments comments for it
+ * @param file the file for a new repository
  * @param basedir folders of `.repo` files, instead of those that dnf or yum is configured for
- * @returns the file it stands in, with all repositories in that
+ * @returns the file that contains it, with all repositories in that file
  * @example tsalt-ssh '*' pkg.mod_repo epel enabled=False
  */
 export const mod_repo = async (
@@ -119,7 +122,10 @@ const enableCopr = async (project: string): Promise<void> => {
     );
 };
 
-/** What is to be written; null for what is to be taken away. One kind of address drives out another. */
+/**
+ * Returns the settings to write; null for those to remove. A new address replaces those of other
+ * kinds.
+ */
 const settingsOf = (options: PlainDict): PlainDict => {
   const settings: PlainDict = {};
   for (const [key, value] of Object.entries(options))
@@ -149,7 +155,7 @@ const checkSettings = (settings: PlainDict, before: IniRepo | undefined): void =
 };
 
 /**
- * Takes a repository away; its file goes with the last one in it.
+ * Removes a repository; its file is removed with the last repository in it.
  *
  * @param repo its id
  * @param basedir folders of `.repo` files, instead of those that dnf or yum is configured for

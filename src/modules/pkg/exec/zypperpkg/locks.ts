@@ -17,7 +17,7 @@ type RootOptions = {
 };
 
 /**
- * The locks of packages, as zypper has written them down: `type`, `match_type`, `case_sensitive` …
+ * Lists zypper's locks of packages: `type`, `match_type`, `case_sensitive` …
  *
  * @example tsalt-ssh '*' pkg.list_locks
  */
@@ -40,7 +40,7 @@ export const _parseLocks = (text: string): { [name: string]: Lock } => {
 };
 
 /**
- * The installed packages that are kept at their version.
+ * Lists the installed packages that are held.
  *
  * @param pattern a regular expression: only packages whose names it matches
  * @param full false: their names only
@@ -66,7 +66,7 @@ export const list_holds = async ({
 };
 
 /**
- * Takes locks away that lock nothing.
+ * Removes locks that match nothing.
  *
  * @example tsalt-ssh '*' pkg.clean_locks
  */

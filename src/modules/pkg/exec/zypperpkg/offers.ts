@@ -14,7 +14,8 @@ import { readZypper, zypperLine, zypperLocked } from '../../zypper-run.ts';
 type Options = { refresh?: boolean; root?: string | null; [other: string]: unknown };
 
 /**
- * What the repositories say about packages: `version`, `arch`, `repository`, `status`, `summary` …
+ * Returns the repositories' data about packages: `version`, `arch`, `repository`, `status`,
+ * `summary` …
  *
  * @param refresh false: without fetching the repositories' data first
  * @param root a folder with another system
@@ -52,12 +53,12 @@ export const _parseInfo = (
 };
 
 /**
- * All versions that the repositories offer, newest first.
+ * Lists all versions in the repositories, newest first.
  *
  * @param byrepo true: by repository
  * @param fromrepo this repository only
  * @param root a folder with another system
- * @param names names of packages, or globs; all when none is given
+ * @param names names of packages, or globs; by default all
  * @example tsalt-ssh '*' pkg.list_repo_pkgs 'samba*' byrepo=True
  */
 export const list_repo_pkgs = async (
@@ -106,16 +107,17 @@ const searchOptions: Readonly<Record<string, string>> = {
 type Found = { [name: string]: { [attribute: string]: string } };
 
 /**
- * What zypper finds by a text, with all that it says about each.
+ * Searches packages, and returns zypper's data about each.
  *
- * @param criteria the text
+ * @param criteria the search string
  * @param refresh true: fetch the repositories' data first
  * @param match `exact`, `words` or `substrings`
- * @param provides true: look at what packages provide; so `requires`, `recommends`, `suggests`,
+ * @param provides true: search what packages provide; likewise `requires`, `recommends`,
+ * `suggests`,
  * `conflicts`, `obsoletes`, `file_list` and `search_descriptions`
- * @param case_sensitive true: capitals matter
- * @param installed_only true: installed packages only; `not_installed_only` the others
- * @param details true: each version of each repository
+ * @param case_sensitive true: match case
+ * @param installed_only true: only installed packages; `not_installed_only`: only the others
+ * @param details true: list each version of each repository
  * @param root a folder with another system
  * @example tsalt-ssh '*' pkg.search nginx match=exact
  */
@@ -143,11 +145,11 @@ export const search = async (
 };
 
 /**
- * The packages that provide what is named, where that is not itself a package.
+ * Replaces capabilities by the packages that provide them, unless a package has that name.
  *
  * @param pkgs names, or `{name: version}`
  * @param refresh true: fetch the repositories' data first
- * @param resolve_capabilities false: give the names back as they are
+ * @param resolve_capabilities false: return the names unchanged
  * @param root a folder with another system
  * @example tsalt-ssh '*' pkg.resolve_capabilities '[cron]' resolve_capabilities=True
  */
@@ -168,7 +170,7 @@ export const resolve_capabilities = async (
   return resolved;
 };
 
-/** A package by its own name, or the only one that provides it. */
+/** Returns a package by its own name, or the only one that provides it. */
 const providerOf = async (name: string, root: string | null): Promise<string> => {
   const isThere = await search(name, { root, match: 'exact' }).catch(() => null);
   if (isThere) return name;
@@ -178,7 +180,7 @@ const providerOf = async (name: string, root: string | null): Promise<string> =>
 };
 
 /**
- * What installed packages provide, with the packages; without their own names.
+ * Lists the capabilities of installed packages, except their own names.
  *
  * @param root a folder with another system
  * @example tsalt-ssh '*' pkg.list_provides
@@ -200,9 +202,9 @@ export const list_provides = async ({
 };
 
 /**
- * The products of SUSE that are installed, or all that the repositories know.
+ * Lists the installed products of SUSE, or all in the repositories.
  *
- * @param all true: those that are not installed too
+ * @param all true: also those that are not installed
  * @param refresh true: fetch the repositories' data first
  * @param root a folder with another system
  * @example tsalt-ssh '*' pkg.list_products
@@ -283,8 +285,8 @@ export const download = async (
 };
 
 /**
- * What was changed in files since their packages brought them: a unified diff, `Unchanged`,
- * `Not managed` or `N/A` (not there). The packages are downloaded for it.
+ * Compares files with their packages' versions: a unified diff, `Unchanged`, `Not managed` or `N/A`
+ * (the file does not exist). Downloads the packages for the comparison.
  *
  * @param paths paths of files
  * @example tsalt-ssh '*' pkg.diff /etc/apache2/httpd.conf
@@ -298,7 +300,7 @@ export const diff = async (...paths: string[]): Promise<{ [path: string]: string
   });
 
 /**
- * The services that run programs older than what is installed.
+ * Returns the services that run outdated programs.
  *
  * @param root a folder with another system
  * @example tsalt-ssh '*' pkg.services_need_restart

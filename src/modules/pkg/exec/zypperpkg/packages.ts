@@ -1,5 +1,5 @@
 /**
- * Packages of SUSE, by zypper. Goes by the name `pkg`.
+ * Manages packages of SUSE, with zypper. Its virtual name is `pkg`.
  *
  * @platform SUSE
  * @depends zypper, rpm
@@ -41,21 +41,22 @@ export const available_version = latest_version;
 export const upgrade_available = upgradeAvailable(zypper);
 
 /**
- * Installs packages and gives what changed.
+ * Installs packages and returns the changes.
  *
  * @param name a package, or several with commas
  * @param refresh true: fetch the repositories' data first
  * @param pkgs names or `{name: version}`
  * @param sources `{name: path or URL}` of package files
  * @param version the version, with `name`
- * @param fromrepo this repository, also where that means an older version or another vendor
+ * @param fromrepo this repository, even if it has an older version or another vendor
  * @param skip_verify true: without checking signatures
- * @param reinstall true: install what is installed again
+ * @param reinstall true: install packages again that are already installed
  * @param downloadonly true: download only
  * @param no_recommends true: without recommended packages
- * @param resolve_capabilities true: names may be what packages provide
- * @param ignore_repo_failure taken for Salt's sake: a repository that fails is left out anyway
- * @param advisory_ids what these patches name, instead of packages
+ * @param resolve_capabilities true: names may be capabilities that packages provide
+ * @param ignore_repo_failure accepted for compatibility with Salt: failing repositories are always
+ * left out
+ * @param advisory_ids install these patches instead of packages
  * @param root a folder with another system
  * @example tsalt-ssh '*' pkg.install nginx no_recommends=True
  */
@@ -68,15 +69,15 @@ export const remove = removing(zypper);
 export const purge = purging(zypper);
 
 /**
- * Upgrades all packages, or some, and gives what changed.
+ * Upgrades all packages, or some, and returns the changes.
  *
  * @param name this package only, or several with commas; not with `dist_upgrade`
  * @param pkgs these packages only; not with `dist_upgrade`
  * @param refresh false: without fetching the repositories' data first
  * @param dist_upgrade true: `dist-upgrade`, which may replace and remove packages
- * @param dryrun true: only tell what zypper would do, as text
+ * @param dryrun true: only return zypper's plan, as text
  * @param fromrepo these repositories only
- * @param novendorchange true: no package of another vendor (with `dist_upgrade`)
+ * @param novendorchange true: do not change vendors (with `dist_upgrade`)
  * @param skip_verify true: without checking signatures
  * @param no_recommends true: without recommended packages (with `dist_upgrade`)
  * @param root a folder with another system
@@ -101,10 +102,10 @@ export const list_updates = list_upgrades;
 /**
  * Fetches the package lists.
  *
- * @param force false: only what is out of date. Otherwise what the pillar has as
- * `zypper:refreshdb_force`, or true
+ * @param force false: fetch only outdated lists. Default: the pillar's `zypper:refreshdb_force`,
+ * or true
  * @param root a folder with another system
- * @returns whether each repository had something new
+ * @returns whether each repository had new data
  * @example tsalt-ssh '*' pkg.refresh_db force=False
  */
 export const refresh_db = refreshDb(zypper);

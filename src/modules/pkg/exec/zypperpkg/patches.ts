@@ -11,7 +11,7 @@ type Summaries = { [id: string]: { installed: boolean; summary: string } };
 
 type Options = { refresh?: boolean; root?: string | null; [other: string]: unknown };
 
-/** What `zypper search -t KIND` finds, and whether each is installed. */
+/** Returns the results of `zypper search -t KIND`, and whether each is installed. */
 const summariesOf = async (kind: string, { refresh, root = null }: Options): Promise<Summaries> => {
   if (refresh) await refreshWith(zypper, { root });
   return _parseSolvables(await readZypper(root, 'search', '-t', kind));
@@ -29,7 +29,7 @@ const installedOf = (found: Summaries): Summaries =>
   Object.fromEntries(Object.entries(found).filter(([, { installed }]) => installed));
 
 /**
- * The patches that the repositories know, and whether each is installed.
+ * Lists the patches of the repositories, and whether each is installed.
  *
  * @param refresh true: fetch the repositories' data first
  * @param root a folder with another system
@@ -39,7 +39,7 @@ export const list_patches = async (options: Options = {}): Promise<Summaries> =>
   summariesOf('patch', options);
 
 /**
- * The patches that are installed.
+ * Lists the installed patches.
  *
  * @param root a folder with another system
  * @example tsalt-ssh '*' pkg.list_installed_patches
@@ -48,7 +48,7 @@ export const list_installed_patches = async (options: Options = {}): Promise<Sum
   installedOf(await summariesOf('patch', options));
 
 /**
- * The patterns that the repositories know, and whether each is installed.
+ * Lists the patterns of the repositories, and whether each is installed.
  *
  * @param refresh true: fetch the repositories' data first
  * @param root a folder with another system
@@ -58,7 +58,7 @@ export const list_patterns = async (options: Options = {}): Promise<Summaries> =
   summariesOf('pattern', options);
 
 /**
- * The patterns that are installed, those that zypper does not show too.
+ * Lists the installed patterns, including those that zypper hides.
  *
  * @param root a folder with another system
  * @example tsalt-ssh '*' pkg.list_installed_patterns

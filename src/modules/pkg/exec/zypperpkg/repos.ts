@@ -8,7 +8,7 @@ type RepoOptions = { root?: string | null; [other: string]: unknown };
 
 const foldersIn = (root: string | null): string[] => [inRoot('/etc/zypp/repos.d', root)];
 
-/** As Salt shows a repository: switches as booleans, `NONE` as nothing, its alias beside them. */
+/** Formats a repository as Salt does: switches as booleans, `NONE` as null, with its alias. */
 const shown = (alias: string, { file: _, comments: __, ...settings }: IniRepo): PlainDict => ({
   ...Object.fromEntries(
     Object.entries(settings).map(([key, value]): [string, Plain] => [
@@ -20,7 +20,7 @@ const shown = (alias: string, { file: _, comments: __, ...settings }: IniRepo): 
 });
 
 /**
- * All repositories by alias.
+ * Lists all repositories by alias.
  *
  * @param root a folder with another system
  * @example tsalt-ssh '*' pkg.list_repos
@@ -38,7 +38,7 @@ export const list_repos = async ({
   );
 
 /**
- * A repository; an empty dict when it is not there.
+ * Returns a repository; an empty dict if it does not exist.
  *
  * @param repo its alias
  * @param root a folder with another system
@@ -49,20 +49,20 @@ export const get_repo = async (
   { root = null }: RepoOptions = {},
 ): Promise<PlainDict> => (await list_repos({ root }))[repo] ?? {};
 
-/** Settings that `zypper modifyrepo` has no option for. */
+/** Settings without an option of `zypper modifyrepo`. */
 const written = ['repo_gpgcheck', 'pkg_gpgcheck', 'gpgkey', 'path', 'type'];
 
 /**
- * Adds or changes a repository and gives it.
+ * Adds or changes a repository and returns it.
  *
  * @param repo its alias
  * @param name its name for people
- * @param baseurl its address; `url` and `mirrorlist` are other names of it
+ * @param baseurl its address; `url` and `mirrorlist` are other names of this argument
  * @param enabled false: switched off
- * @param refresh true: zypper fetches its data by itself; `autorefresh` is the other name
- * @param cache true: keep package files that were downloaded; `keeppackages` is the other name
+ * @param refresh true: zypper refreshes its data automatically; `autorefresh` is another name
+ * @param cache true: keep downloaded package files; `keeppackages` is another name
  * @param gpgcheck true: check signatures
- * @param gpgautoimport true: trust the key that the repository brings
+ * @param gpgautoimport true: trust the repository's key
  * @param gpgkey the address of its key
  * @param priority its priority
  * @param root a folder with another system
@@ -82,7 +82,7 @@ export const mod_repo = async (repo: string, options: PlainDict = {}): Promise<P
     await del_repo(repo, { root });
     await addRepo(repo, url, root);
   }
-  // What is added again is as it was, but for what is asked for.
+  // A repository that is added again keeps its settings, except those in the call.
   const wanted: PlainDict = isMoved ? { ...kept(before), ...options } : options;
   const changes = modifications(wanted);
   if (changes.length > 0) await changeByZypper({ root }, 'modifyrepo', ...changes, repo);
@@ -99,14 +99,14 @@ export const mod_repo = async (repo: string, options: PlainDict = {}): Promise<P
     : { ...after, comment: 'Specified arguments did not result in modification of repo' };
 };
 
-/** The settings of a repository by the names that `mod_repo` takes. */
+/** Returns the settings of a repository with the names that `mod_repo` accepts. */
 const kept = ({ autorefresh, keeppackages, ...settings }: PlainDict): PlainDict => ({
   ...settings,
   ...(autorefresh === undefined ? {} : { refresh: autorefresh }),
   cache: keeppackages ?? false,
 });
 
-/** zypper writes `file:/srv` for `file:///srv`, and a slash at the end is of no account. */
+/** zypper writes `file:/srv` for `file:///srv`, and ignores a slash at the end. */
 const plainAddress = (address: Plain | undefined): string =>
   String(address ?? '')
     .replace(/^(file|dir):\/\/\//, '$1:/')
@@ -145,7 +145,7 @@ const modifications = (options: PlainDict): string[] => {
 };
 
 /**
- * Takes a repository away.
+ * Removes a repository.
  *
  * @param repo its alias
  * @param root a folder with another system

@@ -4,14 +4,14 @@ import { heldPackages } from '../../package-holds.ts';
 import { currentPackages } from '../../wanted-packages.ts';
 
 /**
- * All installed packages with their versions, and those that are held.
+ * Describes all installed packages with their versions, and those that are held.
  *
- * @returns `packages` (one `pkg.installed`), and `held packages` where there are any
+ * @returns `packages` (one `pkg.installed`), and `held packages` if any
  */
 export const describe = async (): Promise<Description> => {
   const packages = Object.entries(await currentPackages()).sort(([a], [b]) => (a < b ? -1 : 1));
   const held = hasFunction('pkg.hold') ? await heldPackages() : [];
-  // Several versions side by side (kernels) cannot be asked for by one state.
+  // One state cannot require several versions of a package (kernels).
   const pkgs = packages.map(([name, [version = '', ...more]]) =>
     version === '' || more.length > 0 ? name : { [name]: version },
   );

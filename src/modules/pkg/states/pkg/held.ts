@@ -96,7 +96,7 @@ export const unheld = async (
   );
 };
 
-/** The marks of packages in dpkg's words, before and after. */
+/** Returns dpkg's marks of packages, before and after. */
 const holds = (packages: readonly string[], mark: 'hold' | 'install'): PlainDict =>
   Object.fromEntries(
     packages.map(one => [one, { old: mark === 'hold' ? 'install' : 'hold', new: mark }]),

@@ -1,5 +1,5 @@
 /**
- * Packages of the system, by whatever manages them there.
+ * Manages the system's packages with its package manager.
  *
  * All states of a run refresh the package lists once. With `aggregate: true`, or `state_aggregate` in the
  * configuration, all packages are installed by one call.
@@ -64,11 +64,12 @@ export type InstalledOptions = {
  * @param skip_suggestions true: do not look the name up before installing
  * @param pkgs a list of names and `{name: version}`
  * @param sources a list of `{name: path or URL}` of package files
- * @param allow_updates true: a newer version than the one asked for is fine
- * @param pkg_verify true or options: install altered packages again (where the manager can tell)
+ * @param allow_updates true: accept a newer version than the requested one
+ * @param pkg_verify true or options: install altered packages again (if the manager can detect
+ * them)
  * @param normalize false: take architectures in names as written
  * @param ignore_epoch true: compare versions without epochs
- * @param reinstall true: install what is installed again
+ * @param reinstall true: install packages again that are already installed
  * @param update_holds true: held packages may be changed
  * @param hold true: keep the packages at their version; false: let them be upgraded
  * @param cache_valid_time seconds for which the package lists are new enough

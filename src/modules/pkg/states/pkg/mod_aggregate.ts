@@ -4,7 +4,7 @@ import type { LowChunk, Plain, PlainDict } from '../../../api.ts';
 
 const aggregated = ['installed', 'latest', 'removed', 'purged'];
 
-/** Puts the packages of all later states of the same function into this one. */
+/** Moves the packages of all later states of the same function into this one. */
 export const mod_aggregate = async (
   low: LowChunk,
   chunks: LowChunk[],
@@ -22,13 +22,15 @@ export const mod_aggregate = async (
     added.push(...packagesOf(chunk, kind));
     chunk.__agg__ = true;
   }
-  // Once it has `pkgs`, a state does not look at its name any more.
+  // A state with `pkgs` ignores its name.
   if (added.length > 0) low[kind] = once([...packagesOf(low, kind), ...added]);
   low.__agg__ = true;
   return low;
 };
 
-/** Each package once: what several states want alike, and a name alone beside one with a version. */
+/**
+ * Removes duplicates: equal packages of several states, and a name alone beside one with a version.
+ */
 const once = (packages: readonly Plain[]): Plain[] => {
   const pinned = new Set(packages.filter(isPlainDict).flatMap(one => Object.keys(one)));
   const seen = new Set<string>();

@@ -4,7 +4,7 @@ import { installed } from './installed.ts';
 import { latest } from './latest.ts';
 import { purged, removed } from './removed.ts';
 
-/** Runs the state again: called by the engine when something it watches has changed. */
+/** Runs the state again: called by the engine when a watched state has changed. */
 export const mod_watch = async (
   name: string,
   { sfun, ...options }: { sfun: string } & PlainDict,

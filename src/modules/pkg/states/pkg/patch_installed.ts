@@ -12,7 +12,7 @@ type PatchOptions = {
 };
 
 /**
- * What advisories of the distribution name is installed (dnf, yum, zypper).
+ * The packages of advisories are installed (dnf, yum, zypper).
  *
  * @param name an advisory; not used when `advisory_ids` is given
  * @param advisory_ids a list of advisories
@@ -67,7 +67,7 @@ export const patch_installed = async (
 };
 
 /**
- * What advisories of the distribution name is downloaded (dnf, yum, zypper).
+ * The packages of advisories are downloaded (dnf, yum, zypper).
  *
  * @param name an advisory; not used when `advisory_ids` is given
  * @param advisory_ids a list of advisories

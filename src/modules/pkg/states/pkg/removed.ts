@@ -106,7 +106,7 @@ const uninstall = async (
     action === 'purge'
       ? await salt('pkg.list_pkgs')({ versions_as_list: true, removed: true })
       : {};
-  // Of a package with several versions the others stay.
+  // If a package has several versions, the others stay.
   const isStillThere = (one: string): boolean => {
     const condition = wanted.get(one) ?? null;
     const options = { ignoreEpoch: ignore_epoch };

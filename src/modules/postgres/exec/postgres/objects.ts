@@ -150,7 +150,7 @@ export const drop_extension = async (
 };
 
 /**
- * Returns details of an extension that can be installed; null when there is none of that name.
+ * Returns details of an extension that can be installed; null if it is unknown.
  *
  * @param name the extension
  * @example tsalt-ssh db1 postgres.get_available_extension hstore

@@ -25,7 +25,7 @@ export const exists = async (key: string, options: RedisOptions = {}): Promise<n
   Number(await redisAsk(['EXISTS', key], options));
 
 /**
- * Lets a key expire after a time; false when there is no such key.
+ * Sets a time after which a key expires; false if the key does not exist.
  *
  * @param key the key
  * @param seconds the time
@@ -38,7 +38,7 @@ export const expire = async (
 ): Promise<boolean> => (await redisAsk(['EXPIRE', key, seconds], options)) === 1;
 
 /**
- * Lets a key expire at a time; false when there is no such key.
+ * Sets a time at which a key expires; false if the key does not exist.
  *
  * @param key the key
  * @param timestamp seconds since 1970
@@ -51,7 +51,7 @@ export const expireat = async (
 ): Promise<boolean> => (await redisAsk(['EXPIREAT', key, timestamp], options)) === 1;
 
 /**
- * Returns the string of a key; null when there is no such key.
+ * Returns the string of a key; null if the key does not exist.
  *
  * @param key the key
  * @example tsalt-ssh cache1 redis.get_key foo

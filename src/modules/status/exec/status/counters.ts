@@ -227,7 +227,7 @@ export const ping_master = async (master: string): Promise<never> =>
   notDone('status.ping_master', noMaster, master);
 
 /**
- * Not supported: there are no proxies.
+ * Not supported, because proxies do not exist here.
  *
  * @param proxy_name the proxy
  * @param opts its options

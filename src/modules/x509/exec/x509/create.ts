@@ -135,9 +135,10 @@ export const create_csr = async (
 /**
  * Makes a certificate, signed by a CA or by its own key.
  *
- * @param path where to write it; its text is the answer when left out
- * @param overwrite false: a private key that is in the file stays before it
- * @param encoding pem, der, pkcs7_pem, pkcs7_der or pkcs12, which holds `private_key` too; what is no PEM is base64 as an answer
+ * @param path where to write it; without it, the text is returned
+ * @param overwrite false: keep a private key that the file contains, before the certificate
+ * @param encoding pem, der, pkcs7_pem, pkcs7_der or pkcs12, which also contains `private_key`;
+ * formats other than PEM are returned as base64
  * @param append_certs certificates that follow it: PEMs or files
  * @param raw taken, and of no effect: an answer is text
  * @param keywords `signing_private_key`, `signing_cert`, `public_key` or `csr`, `days_valid`,
