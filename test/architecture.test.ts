@@ -204,7 +204,7 @@ test('pure rooms touch nothing outside the program', () => {
   ).toEqual([]);
 });
 
-test('docs/architecture.md tells the same of every room', () => {
+test('docs/architecture.md has the same facts about every folder', () => {
   const above: string[] = [];
   const told = readFileSync('docs/architecture.md', 'utf8')
     .split('\n')
@@ -255,7 +255,7 @@ test('a domain of modules imports itself, what all share, and the API only', () 
     .map(({ file, to }) => ({ file, to: path(file, to) }))
     .filter(({ file, to }) => to.startsWith('src/modules/') && domain(file) !== domain(to))
     .filter(({ to }) => domain(to) !== '_shared' && !/^src\/modules\/[^/]+$/.test(to))
-    // What users import, and the test context, are made of several domains.
+    // The API for users, and the test context, combine several domains.
     .filter(({ file }) => !/^src\/modules\/[^/]+$/.test(file));
 
   expect(arrows(crossing)).toEqual([]);

@@ -41,7 +41,9 @@ workers = 4
 timeout = 30
 `;
 
-/** What the floor runs on the host: the same checks, already rendered, no dependency. */
+/**
+ * The minimal work of a run on the host: the same checks, already rendered, without dependencies.
+ */
 const floorScript = (root: string): string => {
   const files = Array.from({ length: count }, (_, at) => [`${root}/f${at + 1}`, content(at + 1)]);
   return `const fs=require('fs');process.umask(0o022);

@@ -40,10 +40,10 @@ import { __grains__, __salt__ } from 'tsalt-ssh/module';
 const table = Array.from({ length: 100 }, (_, key) => [key, 'value ' + key] as const);
 
 /**
- * Gives one value.
+ * Returns one value.
  *
  * @param key which one
- * @param fallback what to give when there is none
+ * @param fallback returned for a missing value
  */
 export const get = (key: number, { fallback = '' }: { fallback?: string } = {}): string =>
   new Map(table).get(key) ?? fallback;

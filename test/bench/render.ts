@@ -42,7 +42,8 @@ const measure = async (tree: Tree, runs: number): Promise<Record<number, number[
     // The first round compiles this program's own code; it counts for nobody.
     for (let run = -1; run < runs; run += 1)
       for (const hosts of fleets) {
-        // Files of its own: what an earlier round parsed is no help, as in a run of its own.
+        // Separate files, so that a parse cached by an earlier round cannot help, as in a separate
+        // run.
         const roots = writeTree(join(dir, `${run}-${hosts}`), tree);
         const begin = performance.now();
         for (let host = 0; host < hosts; host += 1) await renderTree(roots, host, tree.pipe);

@@ -10,7 +10,7 @@ const rtt = 1000;
 const many = 200;
 
 /**
- * What a link costs: warm and cold `test.ping` against `ssh2` running an empty script, round
+ * Measures the cost of a link: warm and cold `test.ping` against `ssh2` running an empty script, round
  * trips over a slow wire, and the control node's CPU and memory per host.
  */
 export const benchTransport = (runs = 9): Promise<{ table: string; rows: readonly Row[] }> =>
@@ -91,7 +91,7 @@ const far = async (bed: Bed): Promise<Row[]> => {
 /** Milliseconds; the most memory that the process held, and what it still uses at its end, in KB. */
 type Usage = { readonly cpu: number; readonly rss: number; readonly held: number };
 
-/** The same sshd under many names; only this side's process is counted. */
+/** One sshd under many names; only the process on this side is counted. */
 const fleet = async (bed: Bed): Promise<Row[]> => {
   const file = join(bed.dir, 'usage.json');
   const folder = makeProject(bed, 'fleet', { hosts: many });

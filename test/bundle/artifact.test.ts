@@ -49,7 +49,7 @@ test('a module nobody asks for is not evaluated', async () => {
   expect(evaluated).toEqual(['greet']);
 });
 
-test('what nobody touched is not built again', async () => {
+test('an unchanged artifact is not built again', async () => {
   const { build } = workshop({ 'salt/_modules/greet.ts': greet });
   const first = await build();
   const { mtimeMs } = statSync(first.path);
@@ -120,7 +120,7 @@ test('the Python of the ufw formula does not hide the module that is built in fo
   expect(modules.filter(({ broken }) => broken).map(({ file }) => file)).toEqual(['pip']);
 });
 
-test('an artifact nobody made anew for a month goes when another is built, together with its parts', async () => {
+test('an artifact that was not used for a month is removed with its parts when another is built', async () => {
   const { build, write } = workshop({ 'salt/_modules/greet.ts': greet });
   const old = await build();
   await old.compressed();

@@ -146,7 +146,7 @@ test('keys of a mapped type, of a Record and of what Pick and Omit take are foll
   expect(keywords('{ [k in Keys]?: string }', 'options')).toEqual(['on?: string', 'off?: string']);
 });
 
-test('what a type does not say that cannot be read is neither demanded nor refused', () => {
+test('the unreadable part of a type neither requires nor refuses arguments', () => {
   const of = (parameters: string) =>
     signature(`import type { Far } from 'some-package';
       export const f = (${parameters}) => 1;`);

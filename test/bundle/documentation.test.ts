@@ -34,7 +34,7 @@ test('every built-in module says what it is for', () => {
   expect(modules.filter(({ doc }) => !doc).map(({ path }) => path)).toEqual([]);
 });
 
-test('the example of a state gives arguments that the state has', () => {
+test('the example of a state has only arguments of that state', () => {
   const states = modules.filter(({ kind }) => kind === 'state');
   const functions = new Map(
     states.flatMap(module =>

@@ -40,7 +40,7 @@ test('the package depends on exactly what its built files require', () => {
   expect([...new Set(required)]).toEqual(Object.keys(manifest.dependencies));
 });
 
-test('what hosts, modules and their tests load needs no package that is not installed', async () => {
+test('code for hosts, modules and their tests loads only installed packages', async () => {
   const entries = Object.values<string | { default: string }>(manifest.exports)
     .map(each => (typeof each === 'string' ? each : each.default))
     .filter(file => file.endsWith('.js'));
@@ -205,7 +205,7 @@ console.log(results[0]?.value);
   expect(program.stdout).toBe('hello pnpm\n');
 }, 240_000);
 
-/** What users write: each line names the version or the option where it would fail. */
+/** Code as users write it: each line names the version or option in which it would fail. */
 const sources = {
   'states/_states/note.ts': `import { __opts__, __salt__, ensure, type StateReturn } from 'tsalt-ssh/module';
 /** Keeps a note. */
@@ -332,7 +332,7 @@ test.each(['5.4', '5.9', '7.0'])(
   240_000,
 );
 
-test('what module new writes compiles and passes its tests in a fresh project', async () => {
+test('a module from module new compiles and passes its tests in a fresh project', async () => {
   const dir = join(scratch, 'skeletons');
   mkdirSync(join(dir, 'states'), { recursive: true });
   writeFileSync(join(dir, 'package.json'), '{"private": true, "type": "module"}\n');

@@ -47,7 +47,9 @@ const callsIn = (value: unknown): Call[] => {
   return [...(own ? [own] : []), ...Object.values(value).flatMap(callsIn)];
 };
 
-/** Why a call does not fit: an options object where a positional argument stands is no error of TypeScript. */
+/**
+ * Why a call does not fit: TypeScript accepts an options object in place of a positional argument.
+ */
 const misfit = (
   { args }: Call,
   { positional, rest, keywords, anyKeyword }: FunctionSignature,

@@ -3,7 +3,7 @@ import { packMeta, unpackMeta } from '../../src/bundle/meta-file.ts';
 import { builtinMetadata } from '../../src/bundle/metadata.ts';
 import type { ModuleMeta } from '../../src/protocol/meta.ts';
 
-test('what is known of the modules is the same after writing and reading', () => {
+test('the metadata of modules is the same after writing and reading', () => {
   const modules: ModuleMeta[] = [
     ...builtinMetadata().slice(0, 20),
     {

@@ -8,7 +8,7 @@ const salt = JSON.parse(
   readFileSync(new URL('salt-positions.json', import.meta.url), 'utf8'),
 ) as Record<string, Record<string, string>>;
 
-/** What has another order for a reason; the rest of its arguments goes by name. */
+/** Functions with a different order for a reason; their other arguments are passed by name. */
 const other: Readonly<Record<string, string>> = {
   'archive.rar': 'refused',
   'archive.unrar': 'refused',

@@ -64,7 +64,7 @@ beforeAll(() => {
 }, 240_000);
 afterAll(() => removeFolder(scratch));
 
-test('what the package brings is what would be built', { timeout: 240_000 }, async () => {
+test('the packaged artifact equals a fresh build', { timeout: 240_000 }, async () => {
   const taken = await take('taken');
   const options = {
     fileRoots: {},
@@ -73,7 +73,7 @@ test('what the package brings is what would be built', { timeout: 240_000 }, asy
     runtime: join(root, 'src/runtime/main.ts'),
   };
   const found = discoverBuiltins(root).modules;
-  // Described and bundled anew: nothing of the prebuilt is asked.
+  // Described and bundled from scratch: nothing prebuilt is used.
   const { described } = prebuiltFiles(root);
   renameSync(described, `${described}.away`);
   const built = await build({ root, dir: folder('built'), key, found, options, goal: 'host' });

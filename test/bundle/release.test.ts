@@ -146,7 +146,7 @@ describe('the release workflow', () => {
   const jobs = Object.entries(workflow.jobs);
   const runs = jobs.flatMap(([, { steps }]) => steps.flatMap(({ run }) => run ?? []));
 
-  test('publishes with provenance from the only job that may sign, which runs no code of ours', () => {
+  test('publishes with provenance from the only job that may sign, which runs none of our code', () => {
     expect(workflow.permissions).toEqual({ contents: 'read' });
     const signers = jobs.filter(([, { permissions }]) => permissions?.['id-token'] === 'write');
     expect(signers.map(([name]) => name)).toEqual(['publish']);

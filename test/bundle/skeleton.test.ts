@@ -53,7 +53,7 @@ test('every kind of skeleton is documented, bundles, and passes the test that co
   expect(report).toMatchObject({ success: true, numTotalTestSuites: skeletonKinds.length });
 }, 240_000);
 
-test('what makes no sense or is there already is refused', async () => {
+test('invalid and existing names are refused', async () => {
   await expect(writeSkeleton('cheese', 'x', places)).rejects.toThrow('is no kind of module');
   await expect(writeSkeleton('state', '../x', places)).rejects.toThrow('cannot be the name');
   await writeSkeleton('state', 'twice', places);

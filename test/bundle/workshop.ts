@@ -29,7 +29,7 @@ vi.setConfig({ testTimeout: 180_000 });
 
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
-/** What the artifact's stand-in runtime hands out: the real registry inside the real bundle. */
+/** The result of the artifact's stand-in runtime: the real registry inside the real bundle. */
 export type Opened = {
   readonly registry: FullRegistry;
   readonly run: <T>(context: Partial<ModuleContext>, work: () => T) => T;
@@ -64,7 +64,7 @@ export const workshop = (files: Files) => {
     descriptions ??= known;
     return artifact;
   };
-  /** A module of the user's as its source tells: what a build would say of it, without the build. */
+  /** Describes a user's module from its source, as a build would, without the build. */
   const describe = (name: string): ModuleMeta => {
     const found = discoverUser(fileRoots).modules.find(module => module.name === name);
     if (!found) throw new Error(`no module ${name}`);

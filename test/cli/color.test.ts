@@ -35,7 +35,7 @@ test.each([
   },
 );
 
-test('a log level that there is none of is refused', async () => {
+test('an unknown log level is refused', async () => {
   writeFileSync(join(dir, 'tsalt.yaml'), '');
   const given = parseArguments(['x', 'a.b', '-l', 'loud']);
   await expect(openOutput({ given, config: loadConfig({ cwd: dir, env: {} }) })).rejects.toThrow(

@@ -20,7 +20,7 @@ import { removeFolder } from '../helpers/remove-folder.ts';
 const root = join(import.meta.dirname, '..', '..');
 const program = join(root, 'dist', 'tsalt-ssh.cjs');
 
-/** Other tests may be using dist, so it is made anew only when it is older than the source. */
+/** Other tests may be using dist, so it is rebuilt only if it is older than the sources. */
 const isFresh = (): boolean => {
   const made = statSync(join(root, 'dist', 'main.cjs'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
@@ -57,7 +57,7 @@ const cli = (dir: string, ...argv: string[]) => {
 
 const roster = 'web1: 127.0.0.1\ndb1: {host: 10.0.0.2, passwd: hunter2}\n';
 
-test('--help tells options, exit codes and examples', () => {
+test('--help lists options, exit codes and examples', () => {
   const { status, stdout } = cli(project({}), '--help');
   expect(status).toBe(0);
   for (const part of ['--roster-file', '-G, --grain', '   76  a host key is', 'Examples:'])

@@ -37,7 +37,7 @@ const slow = (argv: readonly string[]): unknown => {
   }
 };
 
-test('what is read quickly is what yargs reads', () => {
+test('the quick parser reads the same as yargs', () => {
   void assert(
     property(listOf(constantFrom(...pool), { maxLength: 5 }), argv => {
       const quick = quickParse(argv);

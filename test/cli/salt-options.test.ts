@@ -34,7 +34,7 @@ afterEach(async () => {
   for (const made of projects.splice(0)) await made.close();
 });
 
-test('a Saltfile gives options, found where Salt looks for it; the command line wins', async () => {
+test('a Saltfile sets options, found where Salt looks for it; the command line wins', async () => {
   const { write, run, runWith, dir } = await project();
   write({
     'home/.salt/Saltfile': 'salt-ssh: {output: json}\n',
@@ -68,7 +68,7 @@ test.each([
   expect(stderr).not.toContain('secret');
 });
 
-test("a wrong value of the Saltfile's is told with the Saltfile", async () => {
+test('a wrong value in the Saltfile is reported with the Saltfile', async () => {
   const { run, write } = await project();
   write({ Saltfile: 'salt-ssh: {ssh_options: [Foo=1]}\n' });
   expect((await run('web1', 'test.ping')).stderr).toMatch(/ssh option 'Foo=1' .*Saltfile\)/);

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { createAsk } from '../../src/cli/terminal.ts';
 
-/** What somebody typed, byte by byte, as a password. */
+/** A password as somebody typed it, byte by byte. */
 const typed = async (text: string): Promise<string> => {
   const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
   const ask = createAsk({ stdin, stderr: new PassThrough() } as never, async () => () => undefined);

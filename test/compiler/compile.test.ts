@@ -88,7 +88,7 @@ test('compiling changes nothing it was given', async () => {
 
 const name = fc.stringMatching(/^[a-z]{1,6}$/);
 
-test('whatever requisites states declare, compiling gives the same each time and changes nothing', async () => {
+test('compiling any requisites returns the same each time and changes nothing', async () => {
   const keyword = fc.constantFrom(
     'require',
     'watch',
@@ -207,7 +207,7 @@ test('includes may be deeper than the call stack', async () => {
   expect(chunks[0]?.declaration.id).toBe('last');
 }, 240_000);
 
-test('whatever an SLS renders to, compiling ends with chunks or errors', async () => {
+test('compiling any SLS ends with chunks or errors', async () => {
   const value = fc.letrec(tie => ({
     node: fc.oneof(
       { depthSize: 'small', withCrossShrink: true },
@@ -249,7 +249,7 @@ test('whatever an SLS renders to, compiling ends with chunks or errors', async (
   );
 });
 
-test('a float without a fraction is none any more where a later value is an integer', async () => {
+test('a float without a fraction is no longer one after an integer replaces it', async () => {
   const { chunks } = await compiled({
     'a.sls':
       'x:\n  test.nop:\n    - value: 1.0\n    - other: 2\n    - names:\n      - first: [value: 1, other: 2.0]\n      - second\n',

@@ -40,7 +40,7 @@ test('targets with a lower `order` come first, whatever their place in the file'
   });
 });
 
-test('a missing SLS is no fault where the top file says `ignore_missing`', async () => {
+test('a missing SLS is not an error if the top file has `ignore_missing`', async () => {
   const top = "base:\n  '*':\n    - ignore_missing: true\n    - nope\n    - a\n";
 
   expect(await pillarOf({ base: { 'top.sls': top, 'a.sls': 'k: a' } })).toEqual({ k: 'a' });

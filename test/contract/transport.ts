@@ -296,7 +296,7 @@ export const transportContract = (
     });
 
     test('a runtime that no longer answers is given up', async () => {
-      // It is told so before the first ping: a busy host may be slow to answer the others.
+      // The host learns this before the first ping: a busy host may answer the others slowly.
       const link = await open(
         {},
         {

@@ -24,7 +24,7 @@ test('an argument that the function has goes through as it is', () => {
   expect(bindChunks([given], modules)).toEqual({ chunks: [given], warnings: [] });
 });
 
-test('what Salt ignores is left out, with a warning', () => {
+test('arguments that Salt ignores are left out, with a warning', () => {
   expect(bind('file.absent', { mode: 644, make_dirs: true })).toEqual({
     bound: chunk('file.absent', {}),
     warnings: [
@@ -34,7 +34,7 @@ test('what Salt ignores is left out, with a warning', () => {
   });
 });
 
-test('what Salt refuses is refused, all of it in one sentence', () => {
+test('arguments that Salt refuses are refused, all in one sentence', () => {
   expect(() => bind('host.present', { ipp: '10.0.0.1', zzzzzz: 1 })).toThrow(
     "'ipp' and 'zzzzzz' are invalid keyword arguments for 'host.present' (did you mean 'ip'?), in SLS 's', ID 'a'",
   );
@@ -85,7 +85,7 @@ test('a value of a wrong type is refused, but for a slot', () => {
   expect(bind('file.managed', { makedirs: '__slot__:salt:test.echo(true)' }).warnings).toEqual([]);
 });
 
-test('without a template there are no variables', () => {
+test('without a template, variables do not exist', () => {
   expect(bind('file.managed', { contents: 'x', config: 1 })).toEqual({
     bound: chunk('file.managed', { contents: 'x' }),
     warnings: ["'config' is not an argument of 'file.managed' and is ignored, in SLS 's', ID 'a'."],
@@ -103,7 +103,7 @@ test('a module of the user that takes the place of a built-in one says for itsel
   );
 });
 
-test('a state function that nearly has the name of another is told before anything runs', () => {
+test('a state function with almost the name of another is reported before anything runs', () => {
   const misspelt = chunk('file.manged', { mode: 644 });
   expect(bindChunks([misspelt], modules)).toEqual({
     chunks: [misspelt],

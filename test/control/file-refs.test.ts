@@ -235,7 +235,7 @@ test('a text from where the job points outside of the roots is rendered confined
   expect(rendered).toHaveLength(3);
 });
 
-test('what file.append takes from the host is rendered with Jinja unless the job says otherwise', async () => {
+test('host-supplied arguments of file.append are rendered with Jinja unless the job sets another engine', async () => {
   const { askRender, rendered } = site([
     chunk({ fun: 'append', source: '/etc/part' }),
     chunk({ fun: 'append', source: '/etc/plain', template: null }),
@@ -347,7 +347,7 @@ test('templates of cp.get_template are those of its arguments', async () => {
   expect(trust({ extra: 2, a: 1 }, 'mako')).toBeUndefined();
 });
 
-test('what a module of the user computed is rendered confined, and only where there is one', async () => {
+test('a template that a user module computed is rendered confined, and only if there is such a module', async () => {
   const request = {
     source: 'salt://named',
     saltenv: 'base',
@@ -381,7 +381,7 @@ test('a name that is not text is an error of nobody', async () => {
   });
 });
 
-test('what is not a reference ends the run of the host', async () => {
+test('a malformed reference ends the run of the host', async () => {
   const { ask, refused } = site([chunk({ source: 'salt://named', template: 'jinja' })]);
   for (const params of [
     { source: 'salt://named', template: 'jinja', saltenv: 'base', context: {}, chunk: {} },
@@ -466,7 +466,7 @@ test('a literal of a module names its file, and never all files', () => {
     expect(refs.allows(other, 'base')).toBe(false);
 });
 
-test('a saltenv that stands beside its path without a name is the job’s too', () => {
+test('a saltenv beside its path, without a name, belongs to the job', () => {
   const refs = new FileRefs();
   refs.add(['salt://named', 'dev', { dest: '/x' }]);
   expect(refs.allows('named', 'dev')).toBe(true);
@@ -499,7 +499,7 @@ test('a path is named in the saltenvs of its own state, not in those of others',
   expect(refs.allows('salt://a?saltenv=prod', 'dev')).toBe(false);
 });
 
-test('what a file of requirements names comes with it, and nothing else does', async () => {
+test('the files in a requirements file are allowed with it, and no others', async () => {
   const { root, ask } = site([
     chunk({ state: 'pip', fun: 'installed', requirements: 'salt://app/all.txt' }),
   ]);

@@ -147,7 +147,7 @@ beforeAll(() => {
   config = loadConfig({ cwd: dir, env });
 });
 
-/** What was measured over all runs of hosts. */
+/** Measurements over all runs of hosts. */
 const noFigures = () => ({
   inputs: 0,
   runs: 0,
@@ -200,7 +200,7 @@ const warmUp = 8;
 
 const failures: string[] = [];
 
-/** What is run: one function, or mostly states. */
+/** The run: one function, or usually states. */
 const calls: readonly (readonly string[])[] = [
   ['*', 'test.arg', 'salt://web/plain.txt'],
   ['-C', 'G@role:web or web1 or bad', 'state.apply'],
@@ -299,7 +299,7 @@ const oneRun = async (seed: number, count: number, turns: ReturnType<typeof watc
     await end.over;
     clearTimeout(late);
   };
-  /** One question after the other: the honest host answers its run when there is none open. */
+  /** One question after the other: the honest host answers its run if no request is open. */
   let asked: Promise<void> = Promise.resolve();
   const askHonest = (): Promise<void> => {
     asked = asked.then(compareHonest);
@@ -474,7 +474,7 @@ test(
     let heapBefore = 0;
     let rss = 0;
     try {
-      // What is loaded and compiled once is not the cost of an input.
+      // Code that is loaded and compiled once does not belong to the cost of an input.
       for (let seed = 1; seed <= warmUp; seed++) await oneRun(seed, 200, turns);
       patience = Math.max(patience, (performance.now() - from) * 10);
       Object.assign(figures, { ...noFigures(), internal: figures.internal });

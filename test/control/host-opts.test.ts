@@ -15,7 +15,7 @@ cli: unknown
 {%- endif %}
 `;
 
-test('formulas are told that config.get merges', async () => {
+test('formulas learn from the opts that config.get merges', async () => {
   const { path, remove } = scratch();
   const config = loadConfig({ cwd: path, env: {} });
   const opts = templateOpts(config, hostOpts(config, aHost()));

@@ -245,7 +245,7 @@ test.each<[string, string, readonly unknown[], PlainDict?]>([
   expect((user + system) / 1000).toBeLessThan(1500);
 });
 
-test('what is not a call is refused', async () => {
+test('a malformed call is refused', async () => {
   const { ask } = site();
   for (const [fun, args, kwargs] of [
     [1, [], {}],

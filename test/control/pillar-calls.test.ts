@@ -26,7 +26,7 @@ refreshed: {{ salt['saltutil.refresh_pillar']() }}
   });
 });
 
-test('so it is in Liquid, and with ext_pillar_first it sees what that gave', async () => {
+test('Liquid behaves alike, and with ext_pillar_first it sees the result of that', async () => {
   const { call } = await siteWith(
     "got: {{ 'pillar.get' | salt: 'early', 'default' }}\n",
     "ext_pillar_first: true\next_pillar: [{cmd_yaml: [echo, 'early: bird']}]\n",

@@ -39,7 +39,7 @@ const decrypted = async (pillar: PlainDict, text: string): Promise<PlainDict> =>
 
 const age = 'age_identity_file: keys/age.key\ndecrypt_pillar_renderers: [gpg, age]\n';
 
-test('decrypt_pillar decrypts what stands at its keys, and nothing else', async () => {
+test('decrypt_pillar decrypts the values at its keys, and nothing else', async () => {
   const pillar = () => ({ db: { user: 'me', pw: secret }, list: [secret, 1], other: secret });
   const wanted = { db: { user: 'me', pw: 's3cret' }, list: ['s3cret', 1], other: secret };
   const asList = `${age}decrypt_pillar: [{'db:pw': age}, list: age, 'not:there', db:user:deeper]\n`;
@@ -50,7 +50,7 @@ test('decrypt_pillar decrypts what stands at its keys, and nothing else', async 
   expect(await decrypted(pillar(), asDict)).toEqual(wanted);
 });
 
-test('what cannot be decrypted stops the run and is not shown', async () => {
+test('an undecryptable value stops the run and is not shown', async () => {
   const broken = await fault(
     decrypted({ pw: secret.replace('\n', '\nAAAA') }, `${age}decrypt_pillar: [{pw: age}]\n`),
   );
@@ -75,7 +75,7 @@ test('templates know where the keys lie, from the folder of the configuration on
   });
 });
 
-test('what a host says is not decrypted for it, however a template puts it', async () => {
+test('a host-supplied message is not decrypted for the host, however a template formats it', async () => {
   const half = Math.floor(others.length / 2);
   const site = await makeSite(
     {

@@ -58,7 +58,7 @@ test('cp.push sends a file in pieces; it lands below the folder of its host, pri
   expect(readdirSync(join(cache(), 'minions/web1'))).toEqual(['files']);
 });
 
-test('cp.push gives another name, sends an empty file, follows links and removes its source', async () => {
+test('cp.push renames a file, sends an empty one, follows links and removes its source', async () => {
   writeFileSync(join(root, 'file'), '');
   symlinkSync('file', join(root, 'link'));
   await onHost(handler(), async () => {

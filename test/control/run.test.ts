@@ -51,7 +51,7 @@ test.each([['test.ping'], ['state.show_sls', 'nothing'], ['state.apply', 'nothin
   },
 );
 
-test('what the options of the file server leave out of the roots is there for nobody', async () => {
+test("files that the file server's options exclude do not exist for anyone", async () => {
   const [results] = await carryOut('@local', 'cp.list_master');
   expect(results.map(({ value }) => value)).toEqual([['nothing.sls']]);
   const [[found]] = await carryOut('@local', 'cp.get_file_str', 'salt://old.sls.bak');

@@ -13,7 +13,7 @@ const result = {
 };
 const line = { level: 'info', module: 'x', message: 'm' };
 
-test('what modules may give is taken as it came', () => {
+test('valid data of modules is accepted unchanged', () => {
   for (const more of [
     {},
     { comment: null },

@@ -22,7 +22,7 @@ const host: Host = {
   grains: {},
 };
 
-test('what only the control node may know stays there', async () => {
+test('data that only the control node may know is not sent', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'tsalt-sent-'));
   try {
     writeFileSync(

@@ -27,7 +27,7 @@ test('positional and keyword arguments fill parameters as in Python', () => {
   expect(values(['id', '/tmp', 'www', '5'])).toEqual(['id', '/tmp', { runas: 'www', timeout: 5 }]);
 });
 
-test('what does not fit is told by name', () => {
+test('wrong arguments are reported by name', () => {
   expect(values([])).toBe("'cmd.run' is missing the argument 'cmd'");
   expect(values(['id'], { runsa: 'x' })).toBe(
     "'runsa' is an invalid keyword argument for 'cmd.run' (did you mean 'runas'?)",
@@ -44,7 +44,7 @@ test('what does not fit is told by name', () => {
   );
 });
 
-test('a null stands for "not given" where the parameter is optional', () => {
+test('null means "not given" for an optional parameter', () => {
   expect(values(['id'], { runas: null })).toEqual(['id', undefined, {}]);
   expect(values([null])).toBe("'cmd.run': 'cmd' must be a text, not null");
 });
@@ -117,7 +117,7 @@ test.each<[string, unknown, string]>([
   expect(checkType(type, given)).toEqual({ ok: false, wanted });
 });
 
-test('what is taken fits the type, and is taken again as it is', () => {
+test('an accepted value has the declared type, and is accepted again unchanged', () => {
   const types = [
     'string',
     'number',

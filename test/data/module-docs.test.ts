@@ -57,7 +57,7 @@ function fun(name: string): ModuleMeta['functions'][number] {
   return { name, exportName: name, line: 1, doc: `${name}.`, signature: { positional: [] } };
 }
 
-test('sys.doc gives text, parameters and examples', () => {
+test('sys.doc returns text, parameters and examples', () => {
   expect(docs(modules, 'exec', ['pkg'])).toEqual({
     'pkg.install':
       "Installs.\n\nname\n    which\n\nrefresh : False\n    first update\n\nCLI Example:\n\n    tsalt-ssh '*' pkg.install vim",
@@ -142,7 +142,7 @@ test('lists of modules and functions leave out what is broken', () => {
   expect(functionNames(modules, 'state')).toEqual(['cheese.sliced']);
 });
 
-test('saltutil.sync_* tells what the user has of each kind', () => {
+test("saltutil.sync_* return the user's modules of each kind", () => {
   expect(synced(modules, 'modules')).toEqual(['modules.lumberjack']);
   expect(syncedAll(modules)).toMatchObject({ states: ['states.cheese'], grains: [] });
   expect(brokenModules(modules)).toEqual(["The exec module 'typo' was left out: bad (typo.ts:1)"]);

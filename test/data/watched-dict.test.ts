@@ -23,7 +23,7 @@ test('a change of a value that was read is found, at any depth', () => {
   expect(grains.get('mem_total')).toBe(100);
 });
 
-test('a key that was looked for in vain and is there now counts as a change', () => {
+test('a key that was missing when it was read, and exists now, counts as a change', () => {
   const looked = supposed();
   looked.has('roles');
   const gone = supposed();

@@ -89,7 +89,7 @@ const { data } = fc.letrec<{ data: Data }>(tie => ({
   ),
 }));
 
-test('what is written reads back as the same data, in every style', () => {
+test('dumped data reads back as the same data, in every style', () => {
   fc.assert(
     fc.property(data, fc.constantFrom(true, false, null), (value, defaultFlowStyle) => {
       const text = dumpYaml(value, { defaultFlowStyle, sortKeys: false });
@@ -99,7 +99,7 @@ test('what is written reads back as the same data, in every style', () => {
   );
 });
 
-test('what the yaml renderer read keeps its order, what a template made is sorted', () => {
+test('data of the yaml renderer keeps its order, data of a template is sorted', () => {
   const made = new Map([
     ['b', 1],
     ['a', 2],

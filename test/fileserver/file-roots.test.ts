@@ -44,7 +44,7 @@ test('the first folder that has a file wins, and lists are joined', () => {
   });
 });
 
-test('each saltenv has its roots; __env__ stands for all others; a URL may name one', () => {
+test('each saltenv has its roots; __env__ matches all others; a URL may name one', () => {
   const root = folder({ 'base/x': 'b', 'dev/x': 'd' });
   const files = new FileRoots({ base: [join(root, 'base')], __env__: [join(root, '__env__')] });
   expect(files.read('x', 'dev')).toBe('d');

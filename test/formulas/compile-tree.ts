@@ -19,7 +19,7 @@ type Tree = {
   readonly pillar: Dict;
 };
 
-/** What an SLS of a tree compiles to, for a host with some grains and pillar. */
+/** Compiles the SLS of a tree, for a host with some grains and pillar. */
 export const compileTree = async (sls: string, { files, grains, pillar }: Tree) => {
   const root = mkdtempSync(join(tmpdir(), 'tsalt-formula-'));
   onTestFinished(() => rmSync(root, { recursive: true }));

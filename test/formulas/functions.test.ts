@@ -8,7 +8,7 @@ import { callWrapper } from '../../src/wrapper/define.ts';
 import { dataOf } from '../../src/wrapper/outcome.ts';
 import { findWrapper } from '../../src/wrapper/table.ts';
 
-/** What Salt 3006 gives for a call, what it leaves of its arguments, or how it fails. */
+/** Salt 3006's result of a call, its changes of the arguments, or its error. */
 type Case = {
   readonly call: string;
   readonly args: Plain[];
@@ -22,7 +22,7 @@ const { cases, grains, pillar } = JSON.parse(
   readFileSync(new URL('functions.json', import.meta.url), 'utf8'),
 ) as { cases: Case[]; grains: PlainDict; pillar: PlainDict };
 
-/** JSON has text keys only: `@int 1`, `@float 7.4` and `@bool true` stand for others. */
+/** JSON has only string keys: `@int 1`, `@float 7.4` and `@bool true` encode others. */
 const keyOf = (key: DataKey): DataKey => {
   const [, kind, text = ''] = /^@(int|float|bool) (.*)$/.exec(String(key)) ?? [];
   return kind === undefined ? key : kind === 'bool' ? text === 'true' : Number(text);

@@ -6,7 +6,7 @@ import type { Plain } from '../../src/protocol/plain.ts';
 import { compileTree } from './compile-tree.ts';
 import tree from './stateconf.json' with { type: 'json' };
 
-/** What Salt 3006 compiles each SLS to; nothing where it refuses it. */
+/** Salt 3006's compiled form of each SLS; absent if it refuses the SLS. */
 const low = Object.entries(tree.low as Readonly<Record<string, Plain[] | null>>);
 
 test.each(low)('the stateconf SLS %s compiles to the chunks of Salt', async (sls, expected) => {

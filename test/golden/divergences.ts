@@ -7,11 +7,11 @@ import { loadYaml } from '../../src/yaml/load.ts';
 /** A case whose answer differs from Salt's on purpose. */
 export type Divergence = {
   readonly case: string;
-  /** What differs, one sentence. */
+  /** The difference, in one sentence. */
   readonly what: string;
   /** Why ours is right, one sentence. */
   readonly why: string;
-  /** The places that differ and what stands there: any other difference fails the case. */
+  /** The places that differ, with the value there: any other difference fails the case. */
   readonly ours: readonly { readonly path: string; readonly actual: Plain }[];
 };
 

@@ -10,7 +10,7 @@ import { openWorkspace } from './workspace.ts';
 const root = process.getuid?.() === 0;
 const jinja = renderersIn(undefined).includes('jinja');
 
-/** The cases that are no plain YAML. */
+/** The cases that are not plain YAML. */
 const needsJinja = (id: string): boolean =>
   /^jinja\/|^yaml\/comment_only_file$|_jinja$|_in_pillar$/.test(id);
 

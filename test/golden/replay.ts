@@ -97,7 +97,7 @@ const answer = async (
   try {
     await runFleet(await requestOf(golden, step, options), keep, new AbortController().signal);
   } catch (error) {
-    // What is wrong with the call itself is said before any host is asked.
+    // Errors in the call itself are reported before any host is asked.
     if (error instanceof TsaltError) return exceptionOf(error.kind, showError(error));
     throw error;
   }

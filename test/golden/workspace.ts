@@ -43,7 +43,7 @@ export const openWorkspace = (): Workspace => {
   };
 };
 
-/** What a placeholder of the cases stands for. */
+/** Returns the value of a placeholder in the cases. */
 const placeholders = (workspace: Workspace): readonly [string, string][] => [
   ['{{TMPDIR}}', workspace.tmp],
   ['{{FILE_ROOTS}}', workspace.fileRoots],
@@ -100,7 +100,7 @@ const forgetPending = (dir: string): void => {
   } catch {}
 };
 
-/** What stands in `{{TMPDIR}}` now, in the form of the cases. */
+/** Returns the current content of `RUN`, in the form of the cases. */
 export const readTmp = ({ tmp }: Workspace): PlainDict => {
   const found: PlainDict = {};
   for (const entry of readdirSync(tmp, { recursive: true, withFileTypes: true })) {

@@ -24,7 +24,7 @@ export const tsalt = (
     cwd: string;
     env?: Record<string, string>;
     input?: string;
-    /** Hears all that was printed so far, each time that there is more. */
+    /** Is called with the whole output so far whenever there is more. */
     onStdout?: (text: string) => void;
     /** At a terminal: what it shows is `stdout`. */
     terminal?: boolean;

@@ -6,7 +6,9 @@ export const cpuTime = (): number => {
   return (user + system) / 1000;
 };
 
-/** As `cpuTime`, of this thread alone where the system tells: collectors of garbage have their own. */
+/**
+ * As `cpuTime`, for this thread alone if the system reports it: garbage collectors have their own.
+ */
 export const threadTime = (): number => {
   try {
     const [nanoseconds] = readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ');

@@ -25,7 +25,7 @@ export const canRunDocker = (): boolean =>
   ['docker', 'dockerd', 'containerd', 'runc', 'busybox'].every(name => which(name) !== undefined) &&
   canRunApart();
 
-/** A command of docker's, asked of that engine. */
+/** Runs a docker command with that engine. */
 export const ask = (...args: string[]): string => {
   const { status, stdout, stderr } = spawnSync('docker', args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`docker ${args.join(' ')}: ${stderr}`);

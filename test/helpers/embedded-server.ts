@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import ssh2 from 'ssh2';
 
 export type EmbeddedServerOptions = {
-  /** What the "host" sees as HOME: a scratch directory. */
+  /** The "host's" HOME: a scratch directory. */
   readonly home: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Public keys that may log in, as `type base64` lines; those of HOME's `authorized_keys` may, too. */
@@ -29,7 +29,7 @@ export type EmbeddedServer = {
   readonly port: number;
   /** `type base64` of the host key. */
   readonly hostKey: string;
-  /** What happened, for assertions. */
+  /** The events, for assertions. */
   readonly counts: { connections: number; channels: number; logins: string[] };
   /** Cuts every connection without a goodbye. */
   readonly cut: () => void;
@@ -82,7 +82,8 @@ export const startEmbeddedServer = async (
           if (options.noise) channel.write(options.noise);
           const child = run(command, options);
           children.add(child);
-          // As sshd: the command's group is told when the client leaves.
+          // As with sshd, the command's process group receives a signal when the client
+          // disconnects.
           const hangUp = (): void => {
             child.stdin?.destroy();
             child.stdout?.destroy();

@@ -1,7 +1,10 @@
 import { AssertionError } from 'node:assert';
 import { TsaltError } from '../../src/protocol/error.ts';
 
-/** The fault that this work ends by. Throws when it ends well, or by an error that is none of ours. */
+/**
+ * Returns the error that ends this work. Throws if it succeeds, or fails with an error that is not
+ * ours.
+ */
 export const fault = async (work: Promise<unknown>): Promise<TsaltError> => {
   const error: unknown = await work.then(
     () => new AssertionError({ message: 'it ended without a fault' }),

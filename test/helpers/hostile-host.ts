@@ -6,7 +6,7 @@ import { type Project, startProject } from './project.ts';
 
 const program = fileURLToPath(new URL('../fixtures/hostile-host.mjs', import.meta.url));
 
-/** What control answered to a request of the hostile host. */
+/** The control node's response to a request of the hostile host. */
 export type HostileAnswer = {
   readonly value?: unknown;
   /** The bytes of a transfer, as text. */
@@ -14,14 +14,14 @@ export type HostileAnswer = {
   readonly error?: { readonly code: string; readonly message: string };
 };
 
-/** What a script works with, once for each request (`call`, `run` …) of the control node. */
+/** The environment of a script, once for each request (`call`, `run` …) of the control node. */
 export type HostileHost = {
   readonly method: string;
   // biome-ignore lint/suspicious/noExplicitAny: scripts take requests apart as an attacker would.
   readonly params: any;
   /** The id of the request. */
   readonly id: number;
-  /** What the test gave as `given`. */
+  /** The parameters that the test passed as `with`. */
   // biome-ignore lint/suspicious/noExplicitAny: chosen by each test for its own script.
   readonly given: any;
   /** Sends a request to control. Resolves for a refusal too. */
@@ -79,7 +79,7 @@ export type HostileProject = {
   readonly runWith: Project['runWith'];
   /** Replaces the script, its `given` and the grains for the runs that follow. */
   readonly attack: (attack: Pick<HostileOptions, 'script' | 'given' | 'grains'>) => void;
-  /** What the script reported since the last `attack`. */
+  /** The reports of the script since the last `take`. */
   // biome-ignore lint/suspicious/noExplicitAny: whatever the test's own script reported.
   readonly told: () => any[];
   readonly close: () => Promise<void>;

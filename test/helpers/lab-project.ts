@@ -10,7 +10,7 @@ export type LabProject = {
   readonly dir: string;
   readonly addresses: Readonly<Record<string, string>>;
   readonly write: (files: Readonly<Record<string, string>>) => void;
-  /** `tsalt.yaml` anew, with these settings. */
+  /** Rewrites `tsalt.yaml` with these settings. */
   readonly configure: (settings: string) => void;
   readonly run: (...args: string[]) => Promise<CliResult>;
   /** Ends the lab, too. */
@@ -29,7 +29,7 @@ type Options = {
 /**
  * Boots hosts and writes the project's `tsalt.yaml`, `roster.yaml` and files.
  *
- * @param entries what the roster says of each host besides its address and key
+ * @param roster the roster's keys of each host besides address and key
  */
 export const startLabProject = async (
   lab: Lab,

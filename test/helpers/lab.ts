@@ -8,13 +8,13 @@ import { fileURLToPath } from 'node:url';
  */
 export type Lab = {
   readonly dir: string;
-  /** Boots hosts; gives their addresses by name. */
+  /** Boots hosts; returns their addresses by name. */
   readonly up: (...names: string[]) => Promise<Record<string, string>>;
   readonly down: (...names: string[]) => Promise<void>;
   /** Runs a command inside a host, past sshd. Rejects when it fails. */
   readonly sh: (name: string, ...command: string[]) => Promise<string>;
   readonly run: (verb: string, ...args: string[]) => Promise<string>;
-  /** Gives a host Debian's own packages, with all they need, as an apt source. */
+  /** Provides Debian's own packages, with all dependencies, as an apt source on a host. */
   readonly bring: (name: string, ...packages: string[]) => Promise<string>;
   readonly key: string;
   readonly knownHosts: string;

@@ -6,7 +6,7 @@ import type { Channel, Connection, Exit, Transport } from '../../src/transport/t
 // biome-ignore lint/suspicious/noExplicitAny: scripts take messages apart as an attacker would.
 export type Received = any;
 
-/** What the control node answered to one request. */
+/** The control node's response to one request. */
 export type Answer = {
   readonly value?: unknown;
   /** The bytes of a transfer, as text. */
@@ -35,10 +35,10 @@ export type FarEnd = {
   readonly exit: (code: number) => void;
 };
 
-/** What happens at the far end of one runtime. */
+/** The events at the far end of one runtime. */
 export type FarScript = {
   readonly begin: (end: FarEnd) => void;
-  /** Hears requests of the control node: `call`, `run` and the like. */
+  /** Receives requests of the control node: `call`, `run` and the like. */
   readonly request: (message: Received, end: FarEnd) => void;
   /** Sees all bytes that the control node sends. */
   readonly sees?: (bytes: Buffer) => void;

@@ -80,7 +80,10 @@ ${group('default', 'beta')}${group('optional', 'gamma')}</packagelist></group></
   return repo;
 };
 
-/** A repository of pacman's: alpha 2.0, beta that needs it, gamma with an epoch; alpha 1.0 as a file. */
+/**
+ * A pacman repository: alpha 2.0, beta that depends on it, gamma with an epoch; alpha 1.0 as a
+ * file.
+ */
 export const makePacmanRepo = (folder: string): string => {
   const repo = join(folder, 'repo');
   mkdirSync(repo, { recursive: true });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export type PeakMemory = {
   /** For the environment of the process. */
   readonly env: { readonly NODE_OPTIONS: string };
-  /** What the process that ended last had at most, in MiB. */
+  /** Returns the peak memory of the process that ended last, in MiB. */
   readonly megabytes: () => number;
 };
 

@@ -132,7 +132,7 @@ const answers = async (port: number, child: ChildProcess): Promise<boolean> => {
       socket.once('error', () => resolve(false));
       socket.once('close', () => resolve(false));
     });
-    // What answers may be the program that took the port.
+    // The response may come from the program that took the port.
     if (open && child.exitCode === null) return true;
     await new Promise(resolve => setTimeout(resolve, 50));
   }

@@ -5,7 +5,7 @@ import { brotliCompress } from 'node:zlib';
 import { build } from 'esbuild';
 import type { Artifact } from '../../src/protocol/artifact.ts';
 
-/** The tiny runtime as an artifact, in the form that the bundler gives: CommonJS, ASCII. */
+/** The tiny runtime as an artifact, in the bundler's form: CommonJS, ASCII. */
 export const tinyArtifact = async (): Promise<
   Pick<Artifact, 'sha256' | 'size' | 'compressed'> & { text: Buffer }
 > => {

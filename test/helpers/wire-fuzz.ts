@@ -172,7 +172,7 @@ export class WireFuzz {
     this.#dice = dice;
   }
 
-  /** A text with something in it that another format gives a meaning. */
+  /** A text that contains something with a meaning in another format. */
   text(): string {
     const { below, chance, pick } = this.#dice;
     if (chance(0.01)) return pick(['a', 'é', '{{', '- ', '\n', '(a+)+']).repeat(1 + below(20_000));
@@ -446,7 +446,7 @@ export class WireFuzz {
     return { fun, args, kwargs };
   }
 
-  /** As much as a host may give a function, in one form or another. */
+  /** The maximum that a host may pass to a function, in various forms. */
   large(): Json {
     const { below, pick } = this.#dice;
     const count = pick([2000, 6000, 9500]);
@@ -528,7 +528,10 @@ export class WireFuzz {
     };
   }
 
-  /** What may end the wire: broken frames, answers to nothing, other files, too much at once. */
+  /**
+   * Messages that may end the wire: broken frames, answers without a request, other files, too much
+   * at once.
+   */
   last(nextId: () => number): Buffer {
     const { below, chance, pick } = this.#dice;
     const request = (method: string, params: Json): Buffer =>
@@ -682,7 +685,7 @@ export class WireFuzz {
     });
   }
 
-  /** What a login shell prints before the runtime begins. */
+  /** Output of a login shell before the runtime begins. */
   noise(): Buffer {
     const { below, chance, pick } = this.#dice;
     const pieces = Array.from({ length: below(6) }, () =>
@@ -697,13 +700,13 @@ export class WireFuzz {
     return Buffer.concat([...pieces, Buffer.from('\n')]);
   }
 
-  /** What the loader says first. */
+  /** The first message of the loader. */
   first(): Json {
     const first = { start: true, dir: '/', cached: true, node: 'v22.0.0', pid: 4711 };
     return this.#dice.chance(0.03) ? this.mutated(first, ['start', 'cached']) : first;
   }
 
-  /** What became of a guarded run. */
+  /** The outcome of a guarded run. */
   guarded(): Json {
     const { chance } = this.#dice;
     const right = { confirmed: chance(0.7), restored: [this.text()], problems: [this.text()] };

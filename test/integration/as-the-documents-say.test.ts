@@ -72,7 +72,7 @@ test('cp.get_url: returns the path of a missing local file, as Salt does', async
   expect(await value('cp.get_url', 'salt://none.yaml')).toBe(false);
 });
 
-test('sub_state_run: gives its duration in seconds', async () => {
+test('sub_state_run: reports its duration in seconds', async () => {
   const results = Object.values((await value('state.apply', 'steps')) as object);
   expect(results.find(result => result.duration === 1500)).toBeDefined();
 });

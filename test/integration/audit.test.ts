@@ -154,7 +154,7 @@ test('the text has a line per host, equal differences once, and the command that
   expect(markdown.stdout).toContain('| web1 | drifted | 1 | 0 | 0 | 1 |');
 });
 
-test('what is kept has no names of states and no values', async () => {
+test('the kept record has no names of states and no values', async () => {
   writeFileSync(conf('web1'), 'hunter22\n');
   await audit();
   const folder = join(project.dir, 'cache/audits');

@@ -88,7 +88,7 @@ test('a Liquid tag that makes no sense', async () => {
   expect(text).toContain('{% if %}    <======================');
 });
 
-test('all broken files are told in one go', async () => {
+test('all broken files are reported at once', async () => {
   const { code, text } = await apply('two');
   expect(code).toBe(65);
   expect(text).toContain('states/yaml.sls:4:4');
@@ -211,7 +211,7 @@ test('a target that no host could match is refused before any connection', async
   expect(await told('-G', 'no|such', '--delimiter=|')).toMatch(/^67 /);
 });
 
-test('a full disk where the output goes is told in one sentence; one where the log goes stops nothing', async () => {
+test('a full disk for the output is reported in one sentence; one for the log stops nothing', async () => {
   const cli = join(packageRoot, 'dist/tsalt-ssh.cjs');
   const env = { ...process.env, HOME: join(project.dir, 'home'), NO_COLOR: '1' };
   const full = openSync('/dev/full', 'w');
@@ -304,7 +304,7 @@ test('a template engine that does not exist fails its own state only', async () 
   expect(text).toMatch(/Succeeded: 1\n\s*Failed: {4}1/);
 });
 
-test('SLS named by a dictionary: its text is no pattern of names', async () => {
+test('SLS named by a dictionary: its text is not a pattern of names', async () => {
   const { code, stdout, stderr } = await project.run('web1', 'state.apply', 'mods={q: 1}');
 
   expect(stdout).not.toContain('test.nop');

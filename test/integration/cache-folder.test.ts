@@ -76,7 +76,7 @@ test.runIf(isRoot)('a read-only cache folder is reported once, and the run goes 
   expect(readdirSync(temporary)).toEqual([]);
 });
 
-test.runIf(isRoot)('what a read-only cache folder holds is used', async () => {
+test.runIf(isRoot)('the contents of a read-only cache folder are used', async () => {
   expect((await project.run('web1', 'own.hello')).stdout).toBe(hello);
   const { code, stdout, stderr } = await apart(
     `mount --bind ${cache} ${cache}; mount -o remount,ro,bind ${cache}

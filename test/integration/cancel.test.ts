@@ -77,7 +77,7 @@ export const now = (name: string) => {
 };
 `;
 
-test('a module that never gives way is ended on the host when its time is over, with its lock', {
+test('a module that never yields is ended on the host when its time is over, with its lock', {
   timeout: 180_000,
 }, async () => {
   const project = await startProject({
@@ -161,7 +161,7 @@ test('Ctrl-C ends a run whose SLS is rendered without end', { timeout: 600_000 }
     // It may be rendered while the host starts.
     expect(await until(() => run.output().includes(': bootstrap'), 100), run.output()).toBe(true);
     if (tells.has(file)) expect(await until(() => existsSync(computing), 100)).toBe(true);
-    // Meanwhile the host says hello, which is heard in the same turn as the signal.
+    // Meanwhile the host sends its hello, which is read in the same turn as the signal.
     await new Promise(resolve => setTimeout(resolve, 1500));
     rmSync(computing, { force: true });
     const begin = Date.now();
@@ -171,7 +171,7 @@ test('Ctrl-C ends a run whose SLS is rendered without end', { timeout: 600_000 }
   }
 });
 
-/** What a call needs that must run into a module of the user's. */
+/** The requirements of a call that must run into a module of the user. */
 const own: Record<string, { readonly config?: string; readonly args: readonly string[] }> = {
   'states/_outputters/endless.ts': { args: ['test.ping', '--out=endless'] },
   'states/_matchers/endless_match.ts': { args: ['state.apply'] },
@@ -218,7 +218,7 @@ test.each(Object.entries(own))(
     child.kill('SIGINT');
     expect(await ended, output).toBe(130);
     expect(Date.now() - begin).toBeLessThan(20_000);
-    // What the host did is not lost with its outputter.
+    // The hosts' results are not lost because of the outputter.
     if (kind === 'outputters') expect(output).toMatch(/was interrupted[\s\S]*web1:\n {4}True/);
   },
 );

@@ -51,7 +51,7 @@ last:
 });
 afterAll(() => project.close());
 
-test('what replaces a file is on the disk before it takes the name, what is new when the run ends', async () => {
+test('a replacement is on the disk before it takes the name, new files when the run ends', async () => {
   writeFileSync(join(root, 'old'), 'old');
 
   const { code, stdout } = await project.run('web1', 'state.apply', 'files');

@@ -49,7 +49,7 @@ const guides = readdirSync(join(packageRoot, 'docs/guides'))
   .filter(name => name !== 'write-sls.md') // test/docs/sls-guide.test.ts runs it.
   .map(name => `docs/guides/${name}`);
 
-/** `…` stands for anything, and numbers for numbers. */
+/** Whether output matches: `…` matches anything, and any number matches a number. */
 const pattern = (line: string): RegExp =>
   new RegExp(
     line

@@ -77,7 +77,7 @@ describe.skipIf(!hasSshd)('exit codes over a real sshd (needs sshd)', () => {
     await project?.close();
   });
 
-  /** What a run with these words ends with. */
+  /** Returns the exit code of a run with these arguments. */
   const codeOf = async (...args: string[]): Promise<{ code: number | null; text: string }> => {
     const { code, stdout, stderr } = await project.run('--no-ssh-config', ...args);
     return { code, text: stdout + stderr };
@@ -141,7 +141,7 @@ describe.skipIf(!hasSshd)('exit codes over a real sshd (needs sshd)', () => {
         'state.apply',
         'wait',
         `pillar={mark: ${mark}, seconds: 4}`,
-        // What an earlier run left is waited for.
+        // Waits for the remains of an earlier run.
         'queue=True',
       ],
       { cwd: project.dir, env: { ...process.env, HOME: join(project.dir, 'home') } },

@@ -165,7 +165,7 @@ test('a workspace that is not private is refused', async () => {
   expect(readdirSync(dir)).toEqual(['planted.js']);
 });
 
-test('results stream: a finished state is told while the next one runs', async () => {
+test('results stream: a finished state is reported while the next one runs', async () => {
   project.write({
     'states/stream.sls':
       'quick:\n  test.nop: []\nslow:\n  cmd.run:\n    - name: until [ -e {{ grains.root }}/heard ]; do sleep 0.1; done\n    - timeout: 60\n    - require:\n      - test: quick\n',

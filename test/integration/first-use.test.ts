@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { tsalt } from '../helpers/cli.ts';
 import { type Project, startProject } from '../helpers/project.ts';
 
-// What a newcomer types in the first hour: each slip is answered with what to type instead.
+// Commands of a newcomer in the first hour: each mistake is answered with the right command.
 
 let project: Project;
 

@@ -28,7 +28,7 @@ afterAll(async () => {
   await project?.close();
 });
 
-/** What an SLS with one state says about each filter, by name. */
+/** The results of each filter in an SLS with one state, by name. */
 const answers = async (head: string, filters: Readonly<Record<string, string>>) => {
   const lines = Object.entries(filters).map(([name, text]) => `    - ${name}: {{ ${text} }}\n`);
   project.write({ 'states/look.sls': `#!${head}|yaml\nlook:\n  test.nop:\n${lines.join('')}` });
@@ -73,7 +73,7 @@ test('filters on files, users and names ask the host, in Jinja', async () => {
   });
 });
 
-test('the same filters are there in Liquid', async () => {
+test('the same filters exist in Liquid', async () => {
   const chunk = await answers('liquid', {
     shell: "'sh' | which",
     uid: "'root' | get_uid",

@@ -52,7 +52,7 @@ const called = async (
   return hostile.told();
 };
 
-test('options give a host no path of the control node', async () => {
+test('options that a host receives have no path of the control node', async () => {
   const names = 'file_roots pillar_roots cachedir config_dir conf_file renderer master'.split(' ');
   const told = await called([
     ['config.items'],

@@ -64,7 +64,7 @@ beforeAll(async () => {
 });
 afterAll(() => hostile.close());
 
-/** What an honest host gets is shown by test mode: it changes nothing here. */
+/** Test mode shows what an honest host receives: it changes nothing here. */
 const attacked = async (sls: string) => {
   const { stdout } = await hostile.run(
     '--static',

@@ -18,7 +18,7 @@ describe.skipIf(!hasSshd)('init', () => {
     const keys = join(project.dir, 'home/.ssh');
     mkdirSync(keys, { mode: 0o700 });
     copyFileSync(sshd.key, join(keys, 'id_ed25519'));
-    // The folder in which it is called is no project.
+    // The folder in which it is called is not a project.
     mkdirSync(join(project.dir, 'empty'));
   });
   afterAll(async () => {

@@ -26,7 +26,7 @@ export const list = () => Array.from({ length: 150_000 }, (_, id) => ({ id, name
     join(project.dir, 'peak.cjs'),
     "process.on('exit', () => require('fs').writeFileSync('peak', String(process.resourceUsage().maxRSS)));\n",
   );
-  // What is built once is not what is measured.
+  // The one-time build is not measured.
   await project.run('web1', 'big.text', '--out=quiet');
 });
 afterAll(() => project.close());

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Project, startProject } from '../helpers/project.ts';
 
-/** What a module that throws is reported by: where in the author's own file. */
+/** Where errors that a module throws are reported: at the position in the author's own file. */
 const modules = {
   'states/_modules/broken.ts': `import { __salt__, CommandExecutionError } from 'tsalt-ssh/module';
 
@@ -108,7 +108,7 @@ test.each([
   expect(text).not.toMatch(/[0-9a-f]{64}|\n\s+at |node_modules/);
 });
 
-test('what a module says on purpose is said without a place', async () => {
+test('an error that a module throws on purpose has no position', async () => {
   expect(await shown('broken.said')).not.toContain('broken.ts');
 });
 
@@ -123,7 +123,7 @@ test('the comment of a state that threw ends with the place', async () => {
   expect(stdout).not.toContain('__stack__');
 });
 
-test('a template that calls such a function tells both places', async () => {
+test('a template that calls such a function reports both positions', async () => {
   const text = await shown('state.apply', 'templated');
   expect(text).toContain('states/templated.sls');
   expect(text).toContain('states/_modules/broken.ts:7:33');

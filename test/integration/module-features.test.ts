@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Project, startProject } from '../helpers/project.ts';
 
-/** What spec/execution-modules and spec/state-modules promise a module author, over SSH. */
+/** The promises of spec/execution-modules and spec/state-modules to module authors, over SSH. */
 const files: Record<string, string> = {
   // Every folder, every extension, single files and folders.
   'states/_modules/one.ts': `import { __utils__ } from 'tsalt-ssh/module';
@@ -82,13 +82,13 @@ other: {shop.done: [{provider: shop_c}]}
 others: {shop.done: [{providers: [{shop: shop_c}]}]}
 `,
 
-  // What is broken.
+  // Broken modules.
   'states/_modules/typo.ts': 'export const go = () => {\n  return 1 +;\n};\n',
   'states/_modules/lost.ts': `import { x } from 'not-there'; export const go = () => x;`,
   'states/_modules/throws.ts': `throw new Error('no such luck'); export const go = () => 1;`,
   'states/_modules/snake.py': 'def go(): return 1\n',
 
-  // What a module finds and says of itself.
+  // Results of a module, and its own data.
   'states/_modules/finds.ts': `/** Says what it finds.
      * @maintainer Ann
      * @maturity new
@@ -220,7 +220,7 @@ test('utils, grains, renderers and outputters of the project are at work', async
   expect([shown.code, shown.stdout]).toEqual([0, 'web1...js\n']);
 });
 
-test('an outputter that gives no text leaves the results to the usual one', async () => {
+test('an outputter that returns no text leaves the results to the usual one', async () => {
   const { code, stdout, stderr } = await project.run('web1', '--out=slow', 'three.go');
   expect([code, stdout]).toEqual([0, 'web1:\n    js\n']);
   expect(stderr).toContain("The outputter 'slow' failed: it gives no text.");
@@ -230,7 +230,7 @@ test('an SLS in TypeScript below the current folder finds its neighbours', async
   expect(await apply('state.apply', 'script')).toMatchObject([{ result: true, name: 'a/b' }]);
 });
 
-test('the own sources of ext_pillar get their arguments as Salt gives them', async () => {
+test('custom sources of ext_pillar receive their arguments as from Salt', async () => {
   expect(await answer('pillar.items')).toMatchObject({
     owner: 'ann',
     inventory: { id: 'web1', rack: 7, owner: 'ann' },
@@ -271,7 +271,7 @@ test('of several candidates the first that agrees is taken, unless providers dec
   project.roster(rosterText);
 });
 
-test('what is broken is left out: the run says so once, its callers learn where', async () => {
+test('a broken module is left out: the run reports it once, its callers learn the position', async () => {
   const { stderr, code } = await run('three.go');
   expect(code).toBe(0);
   const warnings = stderr.split('\n').filter(line => line.startsWith('[WARNING'));
@@ -385,7 +385,7 @@ test('arguments that cannot be meant are refused before any connection', async (
   expect(await answer('finds.add', "'40'", 'right=2')).toBe(42);
 });
 
-test('saltutil.sync_* tell what is there', async () => {
+test('saltutil.sync_* return the existing modules', async () => {
   const synced = (await answer('saltutil.sync_all')) as Record<string, string[]>;
   expect(synced).toMatchObject({
     grains: ['grains.colour', 'grains.elsewhere'],

@@ -4,7 +4,7 @@ import { zipSync } from 'fflate';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Project, startProject } from '../helpers/project.ts';
 
-// What authors of modules do wrong, and where the reason then stands.
+// Mistakes of module authors, and where the reason is reported.
 
 let project: Project;
 
@@ -52,7 +52,7 @@ test('an object that is thrown is shown, and lines of the log name their module'
   expect(code).toBe(20);
 });
 
-test('__virtual__ that returns a number is told so', async () => {
+test('a number from __virtual__ is reported as wrong', async () => {
   expect((await run('web1', 'fortytwo.x')).text).toContain(
     "'fortytwo' __virtual__ returned 42, which is not true, false, a name or [false, reason]",
   );

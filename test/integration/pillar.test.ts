@@ -57,7 +57,7 @@ const items = async (options: string, ...args: string[]) => {
   return { code, pillar, text: stdout + stderr };
 };
 
-/** What a run says whose pillar does not compile. */
+/** The result of a run whose pillar does not compile. */
 const refusal = async (options: string): Promise<string> => {
   asked = [];
   project.write({ 'tsalt.yaml': base + options });
@@ -131,7 +131,7 @@ test('the last external source wins; with ext_pillar_first the SLS win', async (
   expect((await items(`${sources}ext_pillar_first: true\n`)).pillar.from).toBe('sls');
 });
 
-test('pillar SLS see what external sources gave when these come first', async () => {
+test('pillar SLS see the results of external sources if these come first', async () => {
   project.write({
     'pillar/app.sls': 'from: sls\nheard: {{ pillar.n }}\napp: {name: shop}\n',
   });
@@ -232,7 +232,7 @@ test('a grain that would lead the URL elsewhere is refused', async () => {
   expect(asked).toEqual([]);
 });
 
-test('file_tree renders its files where it is told to', async () => {
+test('file_tree renders the files that its options select', async () => {
   project.write({
     'trees/hosts/web1/plain': '{{ grains.id }}\n',
     'trees/hosts/web1/data': '#!jinja|yaml\nport: {{ 80 + 1 }}\nid: {{ grains.id }}\n',
@@ -255,7 +255,7 @@ test('file_tree renders its files where it is told to', async () => {
   expect(allowed).toMatch(/'(jinja|liquid)' is disallowed.*trees\/hosts\/web1/);
 });
 
-test('file_tree: links to folders, ends of files, environments, what is no text', async () => {
+test('file_tree: links to folders, ends of files, environments, binary files', async () => {
   project.write({
     'more/hosts/web1/kept/a.conf': 'a\n',
     'more/hosts/web1/kept/b.txt': 'b\n',
@@ -408,7 +408,7 @@ ${root}/live:
   expect(JSON.stringify(byId('module'))).toContain('new');
 });
 
-test('what a template asks of state.* is no part of the run', async () => {
+test('a state.* call in a template is not part of the run', async () => {
   project.write({
     'tsalt.yaml': base,
     'states/inner.sls': 'inside:\n  test.fail_without_changes: []\n',
@@ -429,7 +429,7 @@ test('what a template asks of state.* is no part of the run', async () => {
   ]);
 });
 
-test('localconfig gives options of one run', async () => {
+test('localconfig sets options for one run', async () => {
   project.write({
     'tsalt.yaml': base,
     'one-run.yaml': 'failhard: true\nssh_user: nobody\n',

@@ -313,7 +313,7 @@ test('findings list ignored arguments and unread pillar keys, and --strict refus
   expect(strict.stderr).toContain('No plan was written');
 });
 
-test('what a host said stays untrusted in its plan', async () => {
+test('host-supplied data stays untrusted in its plan', async () => {
   project.write({
     'states/told.sls': `#!jinja|yaml
 {{ grains.root }}/told:

@@ -64,7 +64,7 @@ The run itself went on to its end: only its report is incomplete.
   ]);
   expect(stdout.match(/Succeeded: 1 /g)).toHaveLength(2);
   expect(Object.keys(JSON.parse(read('other.json')) as object).sort()).toEqual(['web1', 'web2']);
-  // What happened on a host is more severe.
+  // The result of a host is more severe.
   const failed = await project.run('web1', 'state.apply', 'mixed', `--report=${report}`);
   expect(failed.code).toBe(20);
 });

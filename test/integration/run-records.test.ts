@@ -96,7 +96,7 @@ test('records are private, and have no values and no secrets', async () => {
   expect(again.stderr).toContain('were not recorded: they may be secrets');
 });
 
-test('what cannot be repeated says what to do', async () => {
+test('a run that cannot be repeated is reported with what to do', async () => {
   const plan = join(project.dir, 'change.plan');
   await project.run('web1', 'state.apply', 'work', '--plan-out', plan);
   expect((await project.run('apply', plan)).code).toBe(0);

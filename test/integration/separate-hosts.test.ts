@@ -87,7 +87,7 @@ test("a host's pillar is never in another's line, result, log or cache; what it 
   expect(stderr).not.toContain('-of-');
 });
 
-test('what a function asks of its pillar is its own, also at the same time', async () => {
+test('a function reads the pillar of its own host, also at the same time', async () => {
   const { code, stdout } = await project.run('*', 'pillar.get', 'token', '--out=json', '--static');
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toEqual({ web1: 'token-of-one', web2: 'token-of-two' });

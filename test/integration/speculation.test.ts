@@ -87,7 +87,7 @@ test('the pid of the runtime is never that of an earlier run', async () => {
   expect((await apply('paint')).ahead).toBe(true);
 });
 
-test('what does not render is told once, as in a first run', async () => {
+test('a rendering error is reported once, as in a first run', async () => {
   await apply('paint');
   const words = ['web1', 'state.apply', 'broken'];
   const first = await project.run(...words);
@@ -110,7 +110,7 @@ test('nothing is written on the control node for a host that is not as it was', 
   expect((await apply('store')).ahead).toBe(true);
 });
 
-test('a program that gives a part of the pillar is asked once, also where the host is not as it was', async () => {
+test('a program that returns a part of the pillar is asked once, even if the host has changed', async () => {
   const settings = 'known_hosts_file: known_hosts\ncachedir: cache\n';
   const log = join(project.dir, 'programs');
   project.write({

@@ -205,7 +205,7 @@ test('exclude= leaves out SLS and IDs; state.test changes nothing; terse shows w
   expect(existsSync(join(root, 'a'))).toBe(true);
 });
 
-test('what is asked about states without running them', async () => {
+test('state.* functions that answer without running states', async () => {
   project.write({
     'states/top.sls': "base:\n  '*': [a]\n",
     'states/bad.sls': 'x: 5\n',
@@ -303,7 +303,7 @@ ${root}/mode:
   expect(await results()).toEqual([null]);
   expect(await mode()).toBe('web1: True\n');
 
-  // What is nearer to the host counts.
+  // The source nearer to the host counts.
   project.roster(`${entry}  minion_opts: {test: false}\n`);
   expect(await mode()).toBe('web1: False\n');
   project.roster(entry);

@@ -48,7 +48,7 @@ beforeEach(() => {
 
 const question = 'Run this state? [y]es, [n]o, [c]ontinue, [q]uit';
 
-/** Runs at a terminal, and gives one answer to each question. */
+/** Runs at a terminal, with one answer to each question. */
 const atTerminal = async (
   answers: readonly string[],
   ...args: string[]

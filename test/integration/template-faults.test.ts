@@ -43,7 +43,7 @@ test.each([
   expect(code, stdout).toBe(0);
 });
 
-test('what stands behind an expression of Liquid is an error with its place', async () => {
+test('text after an expression of Liquid is an error with its position', async () => {
   const { stdout } = await apply('{% if grains.os garbage %}\na: test.nop\n{% endif %}\n');
   expect(stdout).toMatch(
     /"garbage" is more than the expression before it can have \(states\/one\.sls:1:\d+\)/,
@@ -51,7 +51,7 @@ test('what stands behind an expression of Liquid is an error with its place', as
   expect(stdout).not.toMatch(hint);
 });
 
-test('a tree written for Jinja is told so once, not once for each SLS', async () => {
+test('a tree written for Jinja is reported once, not once for each SLS', async () => {
   project.write({
     'states/top.sls': "base:\n  '*': [t1, t2, t3]\n",
     'states/t1.sls': '{% set a = 1 %}\na: test.nop\n',
@@ -187,7 +187,7 @@ test('a pillar that does not render says why, wherever it is asked for', async (
   }
 });
 
-test('a top file that gives nothing says why', async () => {
+test('a top file that assigns nothing is reported with the reason', async () => {
   const comment = async (top: string) => {
     project.write({ 'states/top.sls': top });
     const shown = await project.run('web1', 'state.highstate');
@@ -206,7 +206,7 @@ test('a top file that gives nothing says why', async () => {
   );
 });
 
-test('a pillar that a run breaks is told to the user with its cause, to the host without', async () => {
+test('a pillar that a run breaks is reported to the user with its cause, to the host without', async () => {
   project.write({
     'pillar/top.sls': "base:\n  '*': [a]\n",
     'pillar/a.sls': 'x: 1\n',

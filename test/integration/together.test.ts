@@ -43,7 +43,7 @@ const eventsOf = (stdout: string): Event[] =>
 
 const root = (id: string): string => project.hosts[id]?.root ?? '';
 
-test('all that does not compile on any host is told before one host is changed', async () => {
+test('all compile errors of any host are reported before one host is changed', async () => {
   const { code, stdout } = await project.run('*', 'state.apply', 'mixed', '--out', 'ndjson');
   const events = eventsOf(stdout);
   const firstStart = events.findIndex(event => event.type === 'state-start');
@@ -51,7 +51,7 @@ test('all that does not compile on any host is told before one host is changed',
   expect(told.map(({ result }) => result?.id).sort()).toEqual(['web2', 'web3']);
   for (const { result } of told) expect(result?.problems).toHaveLength(2);
   expect(code).toBe(65);
-  // Errors of others are no reason not to run.
+  // Errors of other hosts do not stop a host.
   expect(existsSync(join(root('web1'), 'changed'))).toBe(true);
 });
 
@@ -111,7 +111,7 @@ test('several names of one host in one run take turns, and all are applied', asy
   expect(results.map(({ result }) => result?.retcode)).toEqual([0, 0, 0, 0, 0]);
 });
 
-test('--failhard lets hosts under way finish and gives no work to others, which are named', async () => {
+test('--failhard lets running hosts finish and starts no other ones, which are named', async () => {
   const mark = join(project.dir, 'failed');
   project.write({
     'states/fails.sls': `first:

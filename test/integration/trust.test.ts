@@ -21,10 +21,10 @@ afterEach(async () => {
 
 const isRoot = process.getuid?.() === 0;
 
-/** A user that no machine of ours has. */
+/** A user that does not exist on any of our machines. */
 const stranger = 54_321;
 
-/** What is built for hosts is built once for all tests. */
+/** The artifact is built once for all tests. */
 const { path: cache, remove } = scratch('tsalt-cache');
 afterAll(remove);
 

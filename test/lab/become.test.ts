@@ -54,7 +54,10 @@ afterAll(async () => {
 const hostOf = (given: Partial<Host>): Host =>
   aHost({ id: 'become1', host: address, user: 'ops', priv: lab.key, timeout: 30, ...given });
 
-/** Who the runtime and a raw command are, and whether the password shows anywhere meanwhile. */
+/**
+ * Returns the user of the runtime and of a raw command, and whether the password shows anywhere
+ * meanwhile.
+ */
 const became = async (given: Partial<Host>, secret = 'nothing to look for'): Promise<string> => {
   const host = hostOf(given);
   const transport = openTransport({

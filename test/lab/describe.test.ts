@@ -151,7 +151,7 @@ chmod 755 /usr/bin/apt-get`,
     project.configure('');
   }, 300_000);
 
-  test('what is described changes nothing where it was described', async () => {
+  test('the described states change nothing where they were described', async () => {
     write('things', things);
     expect((await apply('things')).filter(({ result }) => result !== true)).toEqual([]);
     const { code, stdout, stderr } = await call('state.describe', modules.join(','));

@@ -159,7 +159,7 @@ describe.skipIf(missing)(`life and death on a real host${reason}`, () => {
     ).toBe('');
   });
 
-  test('a lost link: the running state finishes, nothing new starts, the next run is told', async () => {
+  test('a lost link: the running state finishes, nothing new starts, the next run reports it', async () => {
     await sh('rm -f /srv/finished /srv/never');
     const child = start('fault1', 'state.apply', 'slow');
     await expect
@@ -178,7 +178,7 @@ describe.skipIf(missing)(`life and death on a real host${reason}`, () => {
     expect(stderr).toMatch(/one/);
   });
 
-  test('a second run on the same host is told who holds it, and the first goes on', async () => {
+  test('a second run on the same host reports which run holds it, and the first goes on', async () => {
     await sh('rm -f /srv/go');
     const first = run('fault1', 'state.apply', 'held');
     await expect

@@ -132,7 +132,7 @@ describe.skipIf(missing)(`guarded runs${missing ? ` (${missing})` : ''}`, () => 
     400_000,
   );
 
-  test('what has nothing to do with the login stays; new files beside what was kept go', async () => {
+  test('changes unrelated to the login stay; new files beside restored ones are removed', async () => {
     expect((await sh('cat /srv/marker')).trim()).toBe('stays');
     expect(await sh(`ls ${networkFile.replace(/\/[^/]+$/, '')}`)).not.toContain('99-new');
   });

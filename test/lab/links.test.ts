@@ -51,7 +51,7 @@ const peakOf = (status: string): number | undefined => {
 };
 
 describe.skipIf(missing)(`links to a real host${reason}`, () => {
-  test('a login shell that is not there is a refused login, and told in time', async () => {
+  test('a missing login shell is reported as a refused login, in time', async () => {
     await sh('usermod -s /bin/no-such-shell deploy');
     const began = Date.now();
     const { code, stdout } = await run('user1', 'test.ping');

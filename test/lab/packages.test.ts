@@ -90,7 +90,7 @@ describe.skipIf(missing)(
       expect(await versions('lab-epoch')).toBe('lab-epoch 1:2.0\n');
     });
 
-    test('a package file of another version is installed, one that is none is told', async () => {
+    test('a package file of another version is installed, an invalid one is reported', async () => {
       const file = (name: string) =>
         `pkg.installed: [{sources: [{lab-file: /srv/files/${name}.deb}]}]`;
       const [first, again, newer, older, none, gone] = await apply(
@@ -122,7 +122,7 @@ describe.skipIf(missing)(
       expect(await versions('lab-plain')).toBe('lab-plain 2.0\n');
     });
 
-    test('a hold is told where Salt tells it', async () => {
+    test('a hold is reported as Salt reports it', async () => {
       const [held, fresh] = await apply(
         'pkg.installed: [{name: lab-plain}, {hold: true}]',
         "pkg.installed: [{pkgs: [lab-plain, {lab-epoch: '1:1.0'}]}, {hold: true}]",
@@ -169,7 +169,7 @@ describe.skipIf(missing)(
     const source = (rest: string, more = '') =>
       `pkgrepo.managed: [{name: '${rest}'}, {file: ${list}}, {refresh: false}${more}]`;
 
-    test('sources with other components stand beside each other', async () => {
+    test('sources with different components are separate', async () => {
       const [, other, order] = await apply(
         source('deb http://192.0.2.1/d stable main contrib'),
         source('deb http://192.0.2.1/d stable non-free'),
@@ -185,7 +185,7 @@ describe.skipIf(missing)(
       );
     });
 
-    test('the options of a source have no order, and a change of it is told', async () => {
+    test('the options of a source are unordered, and a change of them is reported', async () => {
       await apply(source('deb [arch=amd64 signed-by=/k.gpg] http://192.0.2.1/o stable main'));
       const [same, moved] = await apply(
         source('deb [signed-by=/k.gpg arch=amd64] http://192.0.2.1/o stable main'),
@@ -258,7 +258,7 @@ describe.skipIf(missing)(
       });
     });
 
-    test('a service that refuses to be stopped is told with its reason', async () => {
+    test('a service that cannot be stopped is reported with the reason', async () => {
       await inside(
         `printf '[Unit]\\nRefuseManualStop=yes\\n${unit}' >/etc/systemd/system/stays.service; systemctl daemon-reload; systemctl start stays`,
       );

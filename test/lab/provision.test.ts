@@ -140,7 +140,7 @@ describe.skipIf(missing)(
       expect(changed(await apply())).toEqual([]);
     });
 
-    test('secrets are in no file of ours on either side', async () => {
+    test('none of our files on either side contains secrets', async () => {
       const found = await lab.sh(
         'db1',
         'sh',

@@ -135,7 +135,7 @@ describe.skipIf(missing)(
       expect(await boot()).toBe(before);
     }, 240_000);
 
-    test('a host that does not come back is unreachable; what ran is told', async () => {
+    test('a host that does not come back is unreachable; the states that ran are reported', async () => {
       await lab.sh('web1', 'rm', '/srv/before');
       await lab.sh('web1', 'systemctl', 'disable', 'ssh');
       project.write({

@@ -12,7 +12,7 @@ const missing = labMissing();
 const lab = createLab(11);
 const host = 'shop';
 
-/** What a server answers to a line. */
+/** Returns a server's response to a line. */
 const ask = (address: string, port: number, line: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect(port, address, () => socket.write(line));

@@ -87,7 +87,7 @@ const files: Record<string, string> = {
   'states/dropped.txt': 'dropped\n',
 };
 
-/** What the states could move. */
+/** Everything that the states could change. */
 const look = `cd /
   find etc srv var/cache/debconf -xdev -not -name '*-old' -type f -exec sha256sum {} + | sort
   cat proc/mounts; systemctl list-unit-files 'tick*' --no-legend; cat run/ticked 2>/dev/null || true
@@ -169,7 +169,7 @@ describe.skipIf(missing)(
       expect(await inside(look)).toBe(before);
     });
 
-    test('a changed unit is loaded anew, a changed option mounted anew', async () => {
+    test('a changed unit is reloaded, a changed option remounted', async () => {
       const pillar = 'pillar={"every": "2h"}';
       const { wrong, states } = await apply(pillar);
       expect(wrong).toEqual([]);

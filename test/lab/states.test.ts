@@ -40,7 +40,7 @@ const look = `cd /
 
 const steady = (seen: string): string => seen.replace(/^srv\/t\/new\/touched .*$/gm, '');
 
-/** What the system's own tools say afterwards. */
+/** The output of the system's own tools afterwards. */
 const facts: readonly (readonly [what: string, command: string, says: string])[] = [
   ['contents', 'cat /srv/t/new/contents', 'some text\nevery'],
   ['owner and mode', 'stat -c "%a %U %G" /srv/t/new/contents', '640 games games'],
@@ -342,7 +342,7 @@ describe.skipIf(missing)(`every state of a Debian host${missing ? ` (${missing})
     );
   });
 
-  test('what a container does not permit is refused with the reason', async () => {
+  test('changes that a container does not permit are refused with the reason', async () => {
     const results = await apply('refused');
     expect(results.map(([name, { result, comment }]) => [name, result, comment])).toEqual([
       [

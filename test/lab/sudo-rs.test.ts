@@ -54,7 +54,10 @@ afterAll(async () => {
   removeFolder(scratch);
 });
 
-/** Who the runtime and a raw command are, and whether the password shows anywhere meanwhile. */
+/**
+ * Returns the user of the runtime and of a raw command, and whether the password shows anywhere
+ * meanwhile.
+ */
 const became = async (given: Partial<Host>): Promise<string> => {
   const host = aHost({
     id: 'rs1',

@@ -62,7 +62,7 @@ transportContract(
   skip,
 );
 
-// The same machine once more, without its sshd: its tree on this machine.
+// The tree of the same machine, mounted on this one, without its sshd.
 transportContract(
   `chroot into a Debian tree${reason}`,
   async () => ({
@@ -114,7 +114,7 @@ describe.skipIf(missing)(`becoming root on a real host${reason}`, () => {
     ).toBe('');
   });
 
-  test('the login password serves sudo where there is no other', async () => {
+  test('the login password is used for sudo if the roster has no other one', async () => {
     const { link } = await open({ user: 'ops', sudo: true, passwd: new Secret('ops-pass') });
     expect(link.hello.user).toBe('root');
     link.close();

@@ -6,7 +6,7 @@ import {
   withContext,
 } from '../../src/modules/api.ts';
 
-/** What a test gives as modules: name of a module → its namespace. */
+/** The modules of a test: name of a module → its namespace. */
 export type Modules = { readonly [name: string]: object };
 
 /** A run's context with real modules in it: `{ cmd: await import('…/exec/cmd.ts') }`. */
@@ -34,7 +34,7 @@ export const contextOf = (
 export const within = <T>(context: ModuleContext, work: () => Promise<T>): Promise<T> =>
   withContext(context, work);
 
-/** The same run in test mode. */
+/** Runs the same in test mode. */
 export const testing = (context: ModuleContext): ModuleContext => ({
   ...context,
   opts: { ...context.opts, test: true },

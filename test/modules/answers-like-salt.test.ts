@@ -36,7 +36,7 @@ test('ssh says that a key is invalid, or not present, as Salt does', async () =>
   });
 });
 
-test('ssh.key_is_encrypted refuses what is no private key', async () => {
+test('ssh.key_is_encrypted refuses a file that is not a private key', async () => {
   const path = host.write('text', 'no key\n');
   await expect(host.call('ssh.key_is_encrypted', path)).rejects.toThrow(
     `${path} is not a private key`,
@@ -94,7 +94,7 @@ test.runIf(which('crontab') && process.getuid?.() === 0)(
   },
 );
 
-test('archive.list tells directories by their slash, and what lies at the top', async () => {
+test('archive.list marks directories with a slash, and lists the top level', async () => {
   mkdirSync(at('ar/s'), { recursive: true });
   writeFileSync(at('ar/s/f'), 'x');
   writeFileSync(at('ar/top'), 'x');
@@ -134,7 +134,7 @@ test('git.tag takes tags away, and messages only by name; no branch is current w
   await expect(host.call('git.current_branch', repo)).rejects.toThrow('not a git repository');
 });
 
-test('temp makes files and folders for this account alone, in the place it is told', async () => {
+test('temp makes files and folders for this account alone, in the requested place', async () => {
   mkdirSync(at('temp'));
   const options = ['.x', 'my-', at('temp')];
   for (const [fun, mode] of [
@@ -149,14 +149,14 @@ test('temp makes files and folders for this account alone, in the place it is to
   await expect(host.call('temp.file', '', 'tmp', at('nowhere'))).rejects.toThrow('cannot be made');
 });
 
-test('cp.stat_file gives the mode as octal digits, or st_mode', async () => {
+test('cp.stat_file returns the mode as octal digits, or st_mode', async () => {
   host.control.set('served', 'x');
   expect(await host.call('cp.stat_file', 'salt://served')).toBe('0755');
   expect(await host.call('cp.stat_file', 'salt://served', { octal: false })).toBe(0o100755);
   expect(await host.call('cp.stat_file', 'salt://nothing')).toBeNull();
 });
 
-test('what a formula puts into the mine is taken, whatever it gives with it', async () => {
+test('data that a formula sends to the mine is accepted with any further arguments', async () => {
   expect(await host.call('mine.send', 'network.ip_addrs', 'eth0', { cidr: '10.0.0.0/8' })).toBe(
     true,
   );

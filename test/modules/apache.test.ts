@@ -42,7 +42,7 @@ describe('files of the configuration', () => {
       ],
     },
   ];
-  // What Salt 3006.9 writes, without the number that it leaves out.
+  // The output of Salt 3006.9, without the number that it omits.
   const text = `Listen 8080
 <VirtualHost *:80>
 ServerName website.com
@@ -102,7 +102,7 @@ Require all denied
 describe('the server', () => {
   const programs = notedPrograms();
 
-  test('tells its virtual hosts, with names and without', async () => {
+  test('returns its virtual hosts, with and without names', async () => {
     programs.program(
       'apache2ctl',
       `cat <<'END'
@@ -128,7 +128,7 @@ END`,
     expect(programs.log()).toEqual(['apache2ctl -S']);
   });
 
-  test('is told only signals that there are', async () => {
+  test('accepts only known signals', async () => {
     programs.program('apache2ctl', 'true');
     expect(await server.signal('graceful')).toBe(
       'Command: "apache2ctl -k graceful" completed successfully!',
@@ -137,7 +137,7 @@ END`,
     expect(programs.log()).toEqual(['apache2ctl -k graceful']);
   });
 
-  test('tells its status', async () => {
+  test('returns its status', async () => {
     const web = createServer((request, answer) => {
       if (request.headers.authorization !== `Basic ${btoa('ann:secret')}`) answer.statusCode = 401;
       answer.end(
@@ -161,7 +161,7 @@ END`,
 });
 
 describe.skipIf(!which('apache2ctl'))('the real Apache', () => {
-  test('tells what it is made of', async () => {
+  test('returns its build settings', async () => {
     expect(await server.version()).toMatch(/^Apache\/2/);
     expect(await server.fullversion()).toMatchObject({
       server_mpm: expect.stringMatching(/event|worker|prefork/),

@@ -71,7 +71,7 @@ test.skipIf(!which('unzip') || !which('zip'))(
   },
 );
 
-test('gzip takes the place of a file and gives it back; tar takes globs', async () => {
+test('gzip replaces a file and restores it; tar accepts globs', async () => {
   const file = join(folder, 'log');
   writeFileSync(file, 'lines\n');
   await run(() => pack.gzip(file, { options: '-9' }));
@@ -155,7 +155,7 @@ test.skipIf(!which('unzip') || process.getuid?.() !== 0)(
   },
 );
 
-test('what is not done is refused by name', async () => {
+test('unsupported options are refused by name', async () => {
   await expect(run(() => pack.gzip('x', { template: 'jinja' }))).rejects.toThrow('"template"');
   await expect(run(() => unpack.list('x.tar', { options: '-z' }))).rejects.toThrow('"options"');
   await expect(run(() => unpack.rar('x.rar'))).rejects.toThrow('archive.rar is not supported');

@@ -61,7 +61,7 @@ real('commands change a file, all of them or none', async () => {
   expect(text()).toBe(before);
 });
 
-test('commands that are none are told', () => {
+test('unknown commands are reported', () => {
   const wrong = (words: string) => ({
     error: `Invalid formatted command, see debug log for details: ${words}`,
   });

@@ -55,7 +55,7 @@ test.each([
   expect(result).toEqual({ name, changes, comment, result: recorded.result });
 });
 
-test('cmd.run gives both streams in the order they came', async () => {
+test('cmd.run returns both streams in their original order', async () => {
   expect(await run(() => cmd.run('echo a; echo b >&2; sleep 0.1; echo c'))).toMatch(
     /^(a\nb|b\na)\nc$/,
   );
@@ -181,7 +181,7 @@ test('a command that a signal ends has minus its number as exit status, as in Py
   expect(await run(() => cmd.retcode('kill -15 $$', { success_retcodes: [-15] }))).toBe(0);
 });
 
-test('cmd.run leaves stderr out when told so', async () => {
+test('cmd.run leaves stderr out on request', async () => {
   const line = 'echo out; echo err >&2';
   expect(await run(() => cmd.run(line, { redirect_stderr: false }))).toBe('out');
 });
@@ -270,7 +270,7 @@ test('arguments of Python, PowerShell and other encodings are refused by name', 
   await expect(run(() => cmd.powershell('ls'))).rejects.toThrow('shell=pwsh');
 });
 
-test('a shell tells its version, what is no shell does not', async () => {
+test('a shell reports its version, other programs do not', async () => {
   const told = await run(() => cmd.shell_info('bash'));
   expect(told).toMatchObject({ installed: true, path: which('bash') });
   expect(told.version).toBe(

@@ -18,7 +18,7 @@ const json = (path: string, data: object) => writeFileSync(path, JSON.stringify(
 
 afterAll(() => removeFolder(folder));
 
-/** A package of ours, and a project that names it: no network is needed. */
+/** A test package, and a project that requires it, without network. */
 const library = (version: string): void =>
   json(join(folder, 'library', 'composer.json'), { name: 'tsalt/library', version });
 for (const path of ['library', 'project', 'home']) mkdirSync(join(folder, path));
@@ -122,7 +122,7 @@ describe.skipIf(!hasComposer)(
   },
 );
 
-test('the words, variables and program of composer are those that Salt gives', async () => {
+test("the arguments, variables and program of composer equal Salt's", async () => {
   const program = join(folder, 'telling-composer');
   writeFileSync(program, '#!/bin/sh\necho "$*"; echo "$COMPOSER_HOME $TOKEN"; id -un\n', {
     mode: 0o755,

@@ -62,7 +62,7 @@ test.skipIf(!which('mkfs.ext4') || !which('blkid') || !which('resize2fs'))(
   },
 );
 
-test('what a device cannot be is refused before anything runs', async () => {
+test('an impossible device is refused before anything runs', async () => {
   await expect(run(() => devices.wipe('--all'))).rejects.toThrow('Not a device: --all');
   await expect(run(() => devices.format('/dev/x', '../sh'))).rejects.toThrow('Not a type');
   await expect(run(() => devices.format('/dev/x', 'vfat', { fat: 64 }))).rejects.toThrow(
@@ -158,7 +158,7 @@ test('hdparm: numbers with their meaning, lists and names', async () => {
   await expect(run(() => hardware.hpa('sda', '5%'))).rejects.toThrow('"size" of disk.hpa');
 });
 
-test('what would have iostat look without an end is refused', async () => {
+test('arguments that would make iostat run endlessly are refused', async () => {
   for (const [interval, count] of [
     ['x', 1],
     [1, 0],

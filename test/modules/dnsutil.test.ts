@@ -204,8 +204,8 @@ v6 60 IN AAAA ::1
 ftp IN CNAME www
 `;
 
-test('a zone file is told as Salt tells it', async () => {
-  // What Salt 3006.9 gives.
+test('a zone file is parsed as by Salt', async () => {
+  // The result of Salt 3006.9.
   expect(await dnsutil.parse_zone(null, zone)).toEqual({
     TTL: '1d',
     ORIGIN: '@',

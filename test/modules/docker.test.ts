@@ -73,7 +73,7 @@ test("Salt's arguments are docker's flags, each a word", () => {
   expect(() => connectWords({ speed: 1 })).toThrow("A container's network does not take speed.");
 });
 
-/** A registry that knows anna; her password does not stand in its own arguments. */
+/** A registry with the user anna; her password is not among its own arguments. */
 const registry = `require('http').createServer((request, response) => {
   const good = 'Basic ' + Buffer.from('anna:' + ['hush', 'hush'].join('-')).toString('base64');
   if (request.headers.authorization === good) response.writeHead(200).end('{}');
@@ -127,7 +127,7 @@ describe.skipIf(!canRunDocker())('a real docker engine', { timeout: 240_000 }, (
     if (all.length > 0) ask('rm', '--force', '--volumes', ...all);
   });
 
-  /** Test mode tells, the run does, and the next run has nothing to do. */
+  /** Test mode predicts, the run changes, and the next run has nothing to do. */
   const settles = async (work: () => Promise<StateReturn>): Promise<StateReturn> => {
     const all = () =>
       ask('ps', '--all', '--format={{.ID}} {{.State}}') + ask('volume', 'ls') + ask('images', '-q');
@@ -237,7 +237,7 @@ describe.skipIf(!canRunDocker())('a real docker engine', { timeout: 240_000 }, (
     );
   });
 
-  test('what it watches replaces it, or sends it a signal', async () => {
+  test('a watched change replaces it, or sends it a signal', async () => {
     const options = sleeper({
       command: ['sh', '-c', 'trap "echo got; exit" USR1; while :; do sleep 0.1; done'],
     });
@@ -251,7 +251,7 @@ describe.skipIf(!canRunDocker())('a real docker engine', { timeout: 240_000 }, (
     expect(await within(context, () => runs.logs('web', { tail: 1 }))).toBe('got\n');
   });
 
-  test('runs a container once, and tells what it wrote and how it ended', async () => {
+  test('runs a container once, and returns its output and exit code', async () => {
     const out = join(engine.folder, 'out');
     mkdirSync(out);
     const job = (more: object = {}) => ({
@@ -300,7 +300,7 @@ describe.skipIf(!canRunDocker())('a real docker engine', { timeout: 240_000 }, (
     });
   });
 
-  test('tells of containers and images, and moves their files', async () => {
+  test('returns containers and images, and moves their files', async () => {
     const run = <T>(work: () => Promise<T>) => within(context, work);
     await state(() => running.running('web', sleeper({ port_bindings: '127.0.0.1:8099:80/tcp' })));
     const id = JSON.parse(settings('web'))[0].Id as string;
@@ -445,7 +445,7 @@ describe.skipIf(!canRunDocker())('a real docker engine', { timeout: 240_000 }, (
     expect(await state(() => image.present('127.0.0.1:9/none'))).toMatchObject({ result: false });
   });
 
-  test('makes networks, connects containers, and makes one that differs anew', async () => {
+  test('makes networks, connects containers, and recreates one that differs', async () => {
     const front = (more: object = {}) => ({
       subnet: '10.91.0.0/24',
       labels: ['team=web'],
@@ -515,7 +515,7 @@ describe.skipIf(!canRunDocker())('a real docker engine', { timeout: 240_000 }, (
   });
 
   test('logs in to the registries of the pillar, with the password in no argument', async () => {
-    // What a run answers for an option that is not set.
+    // The result of a run for an option that is not set.
     const unset = contextOf({ docker, config: { option: async () => '' } });
     expect(await within(unset, () => registries.login('hub'))).toEqual({
       retcode: 1,

@@ -46,7 +46,7 @@ test('ensure changes what differs, and nothing the second time', async () => {
   });
 });
 
-test('ensure: test mode tells the planned change and applies nothing', async () => {
+test('ensure: test mode reports the planned change and applies nothing', async () => {
   expect(await t.with({ test: true }).run(() => written('on'))).toEqual({
     name: 'setting',
     result: null,

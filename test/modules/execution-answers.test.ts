@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { which } from '../../src/modules/_shared/commands/which.ts';
 import { makeHost } from '../states/runner.ts';
 
-// What Salt 3006.9 answers to the same calls.
+// The results of Salt 3006.9 for the same calls.
 const host = makeHost();
 const path = process.env.PATH;
 const bin = join(host.root, 'bin');
@@ -38,7 +38,7 @@ test.each(['bad', '', '10.0.0.0/33', '127.0.0.1/8', '10.0.0.0/8/8', '1.2.3.4 '])
   },
 );
 
-test('a port that cannot be connected to is told, not thrown', async () => {
+test('a port that cannot be connected to is returned, not thrown', async () => {
   const told = async (...args: unknown[]): Promise<unknown> =>
     host.call('network.connect', ...args);
   const missing = (what: string) => ({
@@ -78,7 +78,7 @@ test('hashes go by the names that Python has for them', async () => {
     await expect(host.call('random.shadow_hash', salt, 'pw')).rejects.toThrow('The salt');
 });
 
-test('what the file server does not have has no hash and no mode', async () => {
+test('a file that the file server does not have has no hash and no mode', async () => {
   host.control.set('served', 'x');
   expect(await host.call('cp.hash_file', 'salt://none')).toBe('');
   expect(await host.call('cp.hash_file', 'salt://served')).toMatchObject({ hash_type: 'sha256' });
@@ -112,7 +112,7 @@ test('at.atrm all with a tag removes the jobs with that tag and no others', asyn
   expect(await removed()).toEqual([{ removed: [], tag: null }, []]);
 });
 
-test('test.* tells what is empty, and what moved elsewhere', async () => {
+test('test.* return empty values, and report functions that moved elsewhere', async () => {
   for (const empty of [[], {}, '', 0, null, false])
     await expect(host.call('test.assertion', empty)).rejects.toThrow('does not hold');
   expect(await host.call('test.assertion', [0])).toBeNull();

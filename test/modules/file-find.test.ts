@@ -58,7 +58,7 @@ test('sizes count to their unit, times are those before, with a minus those sinc
   await expect(run(folder, { mtime: '3' })).rejects.toThrow("invalid time interval: '3'");
 });
 
-test('owners are names or ids, and those that nobody has are told', async () => {
+test('owners are names or ids, and unknown ones are reported', async () => {
   const uid = process.getuid?.() ?? 0;
   expect(await names({ owner: `${uid},4000000000`, name: 'a*' })).toEqual(['a.log']);
   expect(await names({ user: uid, name: 'a*' })).toEqual(['a.log']);
@@ -83,7 +83,7 @@ test('content, depths and what is printed', async () => {
   await expect(run(folder, { print: 'colour' })).rejects.toThrow('invalid print option: "colour"');
 });
 
-test('delete takes away what fits and tells it; with test=True it only tells', async () => {
+test('delete removes matching files and returns them; with test=True it only returns them', async () => {
   expect(await run(folder, { name: '*.log', delete: 'f', test: true })).toEqual([
     at('a.log'),
     at('sub', 'old.log'),
@@ -103,6 +103,6 @@ test('exec runs a command for each, without a shell', async () => {
   ]);
 });
 
-test('a word that is no action is refused', async () => {
+test('an unknown action is refused', async () => {
   await expect(run(folder, {}, 'nonsense')).rejects.toThrow("'nonsense'");
 });

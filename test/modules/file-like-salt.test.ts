@@ -37,7 +37,7 @@ beforeEach(() => {
 });
 afterEach(() => removeFolder(folder));
 
-test('paths are joined and cut as by Python: an absolute part begins anew, .. stays', async () => {
+test('paths are joined and split as by Python: an absolute part starts over, .. stays', async () => {
   expect(await paths.join('a', '/b')).toBe('/b');
   expect(await paths.join('/a', '..', 'x')).toBe('/a/../x');
   expect(await paths.join('a/', 'b', '')).toBe('a/b/');
@@ -59,7 +59,7 @@ test('lines by keyword take the place of those that follow the path', async () =
   expect(readFileSync(at('a'), 'utf8')).toBe('top\nTrue\ncheese=spam\nk=v\n1\n');
 });
 
-test('what is moved to a directory goes into it, unless something of its name is there', async () => {
+test('a file moved to a directory goes into it, unless its name exists there', async () => {
   await run(() => copies.move(at('a'), at('d')));
   expect(existsSync(at('d', 'a'))).toBe(true);
   writeFileSync(at('a'), 'again');

@@ -101,7 +101,7 @@ test.skipIf(hasSelinux())(
   },
 );
 
-test("what Salt's file states call inside is refused by name", async () => {
+test("internal helpers of Salt's file states are refused by name", async () => {
   for (const [name, call] of Object.entries(managed))
     await expect(run(() => call({ user: 'root' }, 'x'))).rejects.toThrow(
       `file.${name} is not supported: `,

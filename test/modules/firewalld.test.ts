@@ -140,7 +140,7 @@ describe.skipIf(!canRun)('the real firewalld with a bus and a network namespace 
     await settles(() => service('tsalt', { ports: ['8443/tcp'] }));
     expect(shown('--permanent', '--service=tsalt', '--get-ports').trim()).toBe('8443/tcp');
     await settles(() => present('tsaltzone', { services: ['tsalt'], sources: ['192.0.2.0/24'] }));
-    // What holds now, in the kernel too.
+    // The current rules, also in the kernel.
     expect(shown('--zone=tsaltzone', '--list-services').trim()).toBe('tsalt');
     const { stdout } = spawnSync('ip', [
       'netns',
@@ -198,7 +198,7 @@ describe.skipIf(!canRun)('the real firewalld with a bus and a network namespace 
     expect(shown('--get-default-zone').trim()).toBe('tsaltmore');
   }, 300_000);
 
-  test('what firewalld refuses fails the state with its words', async () => {
+  test('an error of firewalld fails the state with its message', async () => {
     expect(await run(() => present('public', { ports: ['99999/tcp'] }))).toMatchObject({
       result: false,
       comment: 'Error: firewall-cmd failed: Error: INVALID_PORT: 99999',

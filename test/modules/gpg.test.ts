@@ -309,7 +309,7 @@ real('a wrong account is named', async () => {
   );
 });
 
-test('what gpg leaves as a link in its folder is not read: it could lead anywhere', async () => {
+test("a link in gpg's folder is not read: it could lead anywhere", async () => {
   const secret = join(folder, 'shadow');
   writeFileSync(secret, 'root:hash');
   programs.program(

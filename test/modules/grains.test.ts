@@ -195,14 +195,14 @@ empty:
   });
 });
 
-test('what is not understood is refused by line', () => {
+test('unsupported syntax is refused with its line', () => {
   expect(() => parseSimpleYaml('a: 1\nb: &x 2\n', 'grains')).toThrow('grains:2 cannot be read');
   expect(() => parseSimpleYaml('a: 1\n   b: 2\n', 'grains')).toThrow('grains:2');
   expect(() => parseSimpleYaml('a: |\n  text\n', 'grains')).toThrow('grains:1');
   expect(() => parseSimpleYaml('a: 1\na: 2\n', 'grains')).toThrow('the key "a" comes twice');
 });
 
-test('what is written is read back the same', () => {
+test('written data is read back the same', () => {
   const value = fc.letrec<{ value: Plain }>(tie => ({
     value: fc.oneof(
       { maxDepth: 4 },

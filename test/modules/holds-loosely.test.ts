@@ -5,7 +5,7 @@ import { splitLines } from '../../src/modules/_shared/text/python-text.ts';
 import { holdsLoosely } from '../../src/modules/file/holds-loosely.ts';
 import { cpuTime } from '../helpers/cpu-time.ts';
 
-/** What Salt's `build_whitespace_split_regex` makes of a text. */
+/** The result of Salt's `check_state_result` for a text. */
 const saltsRegex = (wanted: string): RegExp => {
   const gap = '(?:[\\s]+)?';
   const lines = splitLines(wanted).map(line =>

@@ -54,7 +54,7 @@ afterAll(() => {
 const query = (path: string, options = {}) =>
   within(context, () => http.query(`${url}${path}`, options));
 
-test('sends what it is told and gives the answer as data', async () => {
+test('sends the given request and returns the response as data', async () => {
   expect(
     await query('/p?a=1', {
       params: { b: 'ä &' },
@@ -113,7 +113,7 @@ test('a login does not follow a redirect to another server', async () => {
   expect((await query('/loop', {})).error).toContain('Too many redirects');
 });
 
-test('a server that does not answer is told as the error of the answer, without the login', async () => {
+test('a server that does not answer is reported as the error of the response, without the login', async () => {
   const answer = await within(context, () =>
     http.query('http://me:hush@127.0.0.1:1/x', { status: true }),
   );

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 
-/** What a provider of services says to each step, with the real programs on an /etc of their own. */
+/** The results of a service provider for each step, with the real programs on a separate /etc. */
 const inside = (
   provider: string,
   prepare: string,
@@ -92,7 +92,7 @@ describe.skipIf(missing('/sbin/openrc-run', '/sbin/rc-update'))('OpenRC', () => 
   }, 300_000);
 
   // The answers are those of Salt 3006.9's gentoo_service.
-  test('runlevels are told, asked for, added and taken away', async () => {
+  test('runlevels are returned, checked, added and removed', async () => {
     const told = await inside(
       'openrc_service',
       `for (const state of ['daemons', 'exclusive', 'failed', 'inactive', 'options', 'started', 'starting', 'stopping', 'tmp'])

@@ -48,7 +48,7 @@ describe.skipIf(!hasSets())('the real ipset, in a network of its own', () => {
     program('ipset', `exec nsenter -t ${network.pid} -n ${real} "$@"`);
   });
 
-  /** What test mode tells, what a run does, and what another does. */
+  /** The results of test mode, of a run, and of a second run. */
   const thrice = async (work: () => ReturnType<typeof state.flush>) => [
     await within(testing(context), work),
     await run(work),
@@ -107,7 +107,7 @@ describe.skipIf(!hasSets())('the real ipset, in a network of its own', () => {
     expect(await run(() => ipset.list_sets())).toEqual([]);
   });
 
-  test('what cannot be is told: no set, no support, a type that is none, no entry', async () => {
+  test('impossible requests are reported: no set, no support, an unknown type, no entry', async () => {
     expect(
       await run(() => state.present('x', '192.0.2.1', 'ipv4', { set_name: 'none' })),
     ).toMatchObject({

@@ -117,7 +117,7 @@ describe.skipIf(!canRun)('the real iptables in a network namespace of its own', 
     removeFolder(folder);
   });
 
-  // What the control node answers for an option that nobody set.
+  // The control node's result for an option that is not set.
   const config = { option: () => '' };
   const context = contextOf({ iptables, config });
   const run = <T>(work: () => Promise<T>): Promise<T> => within(context, work);
@@ -125,7 +125,7 @@ describe.skipIf(!canRun)('the real iptables in a network namespace of its own', 
   const kernel = (chain: string, program = 'iptables'): string[] =>
     spawnSync(join(folder, program), ['-S', chain]).stdout.toString().trim().split('\n').slice(1);
 
-  /** Test mode tells and moves nothing, the run does, the next run has nothing to do. */
+  /** Test mode predicts and changes nothing, the run changes, the next run has nothing to do. */
   const settles = async (work: () => Promise<StateReturn>): Promise<StateReturn> => {
     const before = spawnSync(join(folder, 'iptables-save')).stdout.toString().replace(/^#.*/gm, '');
     const told = await within(testing(context), work);
@@ -248,7 +248,7 @@ describe.skipIf(!canRun)('the real iptables in a network namespace of its own', 
     expect(await run(() => savedCalls.is_saved(file))).toBe(false);
   });
 
-  test('what iptables refuses fails the state with its words', async () => {
+  test('an error of iptables fails the state with its message', async () => {
     expect(await run(() => append('x', { chain: 'NOWHERE', jump: 'ACCEPT' }))).toMatchObject({
       result: false,
       changes: nothing,

@@ -47,7 +47,7 @@ describe('modules of the kernel', () => {
   });
 });
 
-test.skipIf(!canRunApart())('what is commented out for the boot comes back', async () => {
+test.skipIf(!canRunApart())('a module commented out for the boot is enabled again', async () => {
   const told = await runApart(
     { kmod: 'src/modules/kernel/exec/kmod.ts' },
     `import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -35,10 +35,12 @@ test.skipIf(!canRunApart())('Debian keeps the layout in a file', async () => {
   });
 });
 
-test.skipIf(!canRunApart())('elsewhere systemd is told, and X by setxkbmap', async () => {
-  const told = await runApart(
-    modules,
-    `import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+test.skipIf(!canRunApart())(
+  'elsewhere the layout is set through systemd, and in X through setxkbmap',
+  async () => {
+    const told = await runApart(
+      modules,
+      `import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
     mkdirSync('/run/systemd/system', { recursive: true });
     mkdirSync('/run/bin');
     const program = (name, text) => {
@@ -57,22 +59,23 @@ test.skipIf(!canRunApart())('elsewhere systemd is told, and X by setxkbmap', asy
     await step('x again', () => state.xorg('us'), suse);
     await step('x', () => state.xorg('gb'), suse);
     told.said = readFileSync('/run/said', 'utf8');`,
-  );
-  expect(told).toMatchObject({
-    unset: '',
-    set: { result: true, changes: { layout: 'de' } },
-    again: { result: true, comment: 'System layout de already set' },
-    'x again': { result: true, comment: 'XOrg layout us already set' },
-    x: { result: true, comment: 'Set XOrg keyboard layout gb' },
-  });
-  expect((told.said as string).split('\n')).toEqual([
-    'localectl status',
-    'localectl status',
-    'localectl set-keymap de',
-    'localectl status',
-    'setxkbmap -query',
-    'setxkbmap -query',
-    'setxkbmap gb',
-    '',
-  ]);
-});
+    );
+    expect(told).toMatchObject({
+      unset: '',
+      set: { result: true, changes: { layout: 'de' } },
+      again: { result: true, comment: 'System layout de already set' },
+      'x again': { result: true, comment: 'XOrg layout us already set' },
+      x: { result: true, comment: 'Set XOrg keyboard layout gb' },
+    });
+    expect((told.said as string).split('\n')).toEqual([
+      'localectl status',
+      'localectl status',
+      'localectl set-keymap de',
+      'localectl status',
+      'setxkbmap -query',
+      'setxkbmap -query',
+      'setxkbmap gb',
+      '',
+    ]);
+  },
+);

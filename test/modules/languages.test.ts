@@ -254,7 +254,7 @@ describe.skipIf(!hasGem)('the real gem', { timeout: 240_000 }, () => {
     }
   });
 
-  test('a password in the address of a source is no argument of gem', async () => {
+  test('a password in the address of a source is not an argument of gem', async () => {
     const folder = scratch('gem');
     const seen: string[] = [];
     const server = createServer((request, response) => {

@@ -25,7 +25,7 @@ describe.skipIf(!canRun())('access lists', { timeout: 240_000 }, () => {
   const context = contextOf({ acl });
   const shown = (path: string): string[] =>
     execFileSync('getfacl', ['-cpE', path], { encoding: 'utf8' }).trim().split('\n');
-  /** Told first, with nothing moved; done; and nothing to do after that. */
+  /** Predicted first, without changes; applied; and nothing to do after that. */
   const settles = async (work: () => Promise<StateReturn>): Promise<StateReturn> => {
     const before = execFileSync('getfacl', ['-Rp', folder], { encoding: 'utf8' });
     const told = await within(testing(context), work);
@@ -92,7 +92,7 @@ describe.skipIf(!canRun())('access lists', { timeout: 240_000 }, () => {
     expect(shown(file)).toContain('other::r--');
   });
 
-  test('mistakes are told, and a path to come is foretold', async () => {
+  test('mistakes are reported, and a missing path is predicted', async () => {
     const none = join(folder, 'none');
     const wrong = await within(context, () => state.present(none, 'user', 'nobody', 'r'));
     expect(wrong).toMatchObject({ result: false, comment: `${none} does not exist` });
@@ -105,7 +105,7 @@ describe.skipIf(!canRun())('access lists', { timeout: 240_000 }, () => {
     expect(user.comment).toContain('Error updating permissions for tsalt-nobody');
   });
 
-  test('lists are told in every detail, changed and wiped', async () => {
+  test('lists are returned in every detail, changed and wiped', async () => {
     expect(await within(context, acl.version)).toMatch(/^\d+\.\d+/);
     await within(context, () => acl.modfacl('user', 'nobody', 'rx', {}, file));
     const told = await within(context, () => acl.getfacl({}, file));

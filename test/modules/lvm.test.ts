@@ -43,7 +43,7 @@ test('options are those of the command; others are refused by name', () => {
   expect(() => lvmOptions({ sise: 1 }, ['size'])).toThrow('LVM has no option sise here');
 });
 
-test('a device that is no volume yet is no volume', () => {
+test('a device that is not a volume yet is reported as not a volume', () => {
   expect(
     parseDisplay('  "/dev/sdb" is a new physical volume of "1.00 GiB"\n  a:b\n', ['Name', 'Group']),
   ).toEqual({ a: { Name: 'a', Group: 'b' } });
@@ -165,7 +165,7 @@ describe.skipIf(!canRun)('the real LVM on loop devices', () => {
     expect(written.filter(name => name.startsWith(group))).toEqual([]);
   }, 240_000);
 
-  test('what LVM refuses fails the state with its words', async () => {
+  test('an error of LVM fails the state with its message', async () => {
     expect(await run(() => groups.vg_present('none', { devices: '/dev/null' }))).toMatchObject({
       result: false,
       changes: nothing,

@@ -10,7 +10,7 @@ import { scratch } from '../helpers/hosts.ts';
 const { path: dir, remove } = scratch('tsalt-make-dirs');
 afterAll(remove);
 
-test('makeDirs gives the mode to new directories only', () => {
+test('makeDirs sets the mode of new directories only', () => {
   mkdirSync(join(dir, 'old'), { mode: 0o755 });
   makeDirs(join(dir, 'old/new/newer'), { mode: '0750' });
   const modes = ['old', 'old/new', 'old/new/newer'].map(

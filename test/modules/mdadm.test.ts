@@ -36,7 +36,7 @@ esac
 
 beforeAll(() => {
   writeFileSync(join(folder, 'mdadm'), program);
-  // The image that the kernel starts from is none of a test's business.
+  // Tests must not touch the image that the kernel boots.
   writeFileSync(join(folder, 'update-initramfs'), '#!/bin/sh\nexit 0\n');
   for (const name of ['mdadm', 'update-initramfs']) chmodSync(join(folder, name), 0o755);
   process.env.PATH = `${folder}:${path}`;

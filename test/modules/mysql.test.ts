@@ -48,7 +48,7 @@ test('reads what SHOW GRANTS of MySQL and MariaDB says', () => {
   expect(covers(all, { grant: ['SELECT'], database: 'a.*', grantOption: false })).toBe(true);
   expect(covers(all, { grant: ['SELECT'], database: 'a.*', grantOption: true })).toBe(false);
   expect(covers(all, { grant: ['SELECT'], database: 'b.*', grantOption: false })).toBe(false);
-  // What no database has is in no ALL on one: it was told as granted.
+  // A privilege that no database has is not in ALL of one, but was reported as granted.
   for (const right of ['NOSUCH', 'REPLICATION SLAVE', 'FILE', 'SELECT (a)'])
     expect(covers(all, { grant: [right], database: 'a.*', grantOption: false }), right).toBe(false);
   const everywhere = [parseGrant('GRANT ALL PRIVILEGES ON *.* TO `u`@`h`')].filter(
@@ -105,7 +105,7 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 240_000 }, () => {
     removeFolder(folder);
   });
 
-  /** Test mode tells, the run does, and the next run has nothing to do. */
+  /** Test mode predicts, the run changes, and the next run has nothing to do. */
   const settles = async (state: () => Promise<StateReturn>): Promise<string> => {
     const told = await within(testing(context), state);
     expect(told, String(told.comment)).toMatchObject({ result: null });
@@ -127,7 +127,7 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 240_000 }, () => {
     );
     const short = { character_set: 'utf8', collate: 'utf8_general_ci', ...where };
     await settles(() => database.present('sh_op`1', short));
-    // The server tells utf8 as utf8mb3: nothing to do, and test mode knows it.
+    // The server reports utf8 as utf8mb3: nothing to do, and test mode knows it.
     expect(await within(testing(context), () => database.present('sh_op`1', short))).toMatchObject({
       result: true,
       comment: 'Database sh_op`1 is already present',
@@ -168,7 +168,7 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 240_000 }, () => {
     const info = await within(context, () => accounts.user_info('away', 'DB.Example.com', where));
     expect(info).toMatchObject({ Host: 'db.example.com', max_connections: 0 });
     await settles(() => user.absent('away', { host: 'DB.Example.com', ...where }));
-    // With a password the socket does not count, and is not told.
+    // With a password the socket does not count, and is not reported.
     const both = { password: 'pw', unix_socket: true, ...where };
     expect(await within(context, () => user.present('both', both))).toMatchObject({
       result: true,
@@ -405,7 +405,7 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 240_000 }, () => {
     });
   });
 
-  test('of a name for databases % stands for any text, as in Salt, and _ for itself', async () => {
+  test('in a name for databases % matches any text, as in Salt, and _ only itself', async () => {
     await ask("CREATE USER dev@localhost IDENTIFIED BY 'x'");
     const to = { user: 'dev', ...where };
     await settles(() =>
@@ -420,7 +420,7 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 240_000 }, () => {
     expect(await within(context, () => maintenance.quote_identifier('a%', true))).toBe('`a%%`');
   });
 
-  test('what a role has is not told as missing', async () => {
+  test('privileges of a role are not reported as missing', async () => {
     await ask('CREATE ROLE lector; GRANT SELECT ON mysql.* TO lector');
     const role = { user: 'lector', host: '', grant: 'select', database: 'mysql.*', ...where };
     expect(await within(context, () => grants.absent('a', role))).toMatchObject({
@@ -463,7 +463,7 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 240_000 }, () => {
     ).toMatchObject({ result: false, comment: expect.stringMatching(/^MySQL Error 1045: /) });
   });
 
-  test('what fails is told in the words of Salt', async () => {
+  test("failures are reported in Salt's words", async () => {
     const comment = async (work: () => Promise<StateReturn>) => {
       const done = await within(context, work);
       expect(done.result).toBe(false);

@@ -94,11 +94,11 @@ test('a network is known by address and netmask', async () => {
   expect(await loopback('public')).not.toContain('127.0.0.1');
 });
 
-test('a name that is no host name is refused before anything is touched', async () => {
+test('an invalid host name is refused before anything is changed', async () => {
   await expect(run(() => network.mod_hostname('a b; reboot'))).rejects.toThrow('Not a host name');
 });
 
-test('the state of the machine is told', async () => {
+test('the state of the machine is returned', async () => {
   expect(await run(() => status.meminfo())).toHaveProperty('MemTotal.unit', 'kB');
   expect(await run(() => status.time('%Y'))).toMatch(/^\d{4}$/);
   expect(await run(() => status.diskusage())).toHaveProperty('/');

@@ -52,7 +52,7 @@ test.each([
   );
 });
 
-test('what cannot be a rule is refused by name', () => {
+test('an invalid rule is refused by name', () => {
   expect(() => nftRuleText({ dport: 80 }, 'ip')).toThrow('proto must be specified');
   expect(() => nftRuleText({ jump: 'accept', ttl: 3 }, 'ip')).toThrow('takes no argument ttl');
   expect(() => nftRuleText({ jump: 'accept; flush ruleset' }, 'ip')).toThrow('one statement');
@@ -206,7 +206,7 @@ describe.skipIf(!canRun)('the real nft in a network namespace of its own', () =>
     expect(await run(() => savedCalls.get_rules('inet'))).toHaveLength(1);
   });
 
-  test('what is not there, or nft refuses, fails the state with the reason', async () => {
+  test('a missing object, or an error of nft, fails the state with the reason', async () => {
     const rule = { table: 'nope', chain: 'input', jump: 'accept' };
     expect(await run(() => rules.append('x', rule))).toMatchObject({
       result: false,
@@ -216,7 +216,7 @@ describe.skipIf(!canRun)('the real nft in a network namespace of its own', () =>
       result: true,
       changes: nothing,
     });
-    // What an earlier state may make is no reason for a prediction to fail.
+    // Something that an earlier state may create does not make a prediction fail.
     for (const state of [
       () => rules.append('x', rule),
       () => rules.insert('x', rule),

@@ -71,7 +71,7 @@ test.each([
 });
 
 test.each([
-  // What real Salt 3006.9 says of an installed 1:1.0 (states/pkg.py, _check_ignore_epoch).
+  // The result of real Salt 3006.9 for an installed 1:1.0 (states/pkg.py, _check_ignore_epoch).
   ['1.0', {}, true],
   ['!=1.0', {}, false],
   ['>=2.0', {}, true],

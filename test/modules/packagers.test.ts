@@ -235,7 +235,7 @@ test('Homebrew lists formulae and casks and refuses what it cannot do', async ()
   await expect(run(() => brew.install('jq', { version: '1.6' }))).rejects.toThrow('jq@1.6');
 });
 
-test('dpkg states are told apart', () => {
+test("dpkg's states are distinguished", () => {
   expect(
     parsePackages(
       `install ok installed bash 5.2-1 amd64
@@ -388,7 +388,7 @@ test('environments of dnf are read as groups of groups', async () => {
   });
 });
 
-test('what is given to dnf upgrade further goes to it as options', async () => {
+test('further arguments of dnf upgrade are passed as options', async () => {
   program('rpm', printing('rpm-qa.txt'));
   program('dnf', 'exit 0');
   await on({ os_family: 'RedHat' }, () =>

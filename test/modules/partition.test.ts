@@ -15,14 +15,14 @@ const canRun =
   Boolean(which('parted') && which('partprobe') && which('sfdisk')) &&
   spawnSync('losetup', ['-f']).status === 0;
 
-test('what is no block device is refused before anything runs', async () => {
+test('a path that is not a block device is refused before anything runs', async () => {
   for (const device of ['/dev/null', '/', 'sda', '--version', '/dev/no-such'])
     await expect(run(() => table.list_(device))).rejects.toThrow(`${device} is not a block device`);
   expect(await run(() => table.exists('/dev/null'))).toBe(false);
   expect(await run(() => table.exists())).toBe(false);
 });
 
-test('what parted no longer does is said', async () => {
+test('functions that parted no longer has are reported', async () => {
   await expect(run(() => change.check('/dev/sda', 1))).rejects.toThrow('partition.check is not');
   await expect(run(() => change.cp('/dev/sda', 1, 2))).rejects.toThrow('partition.cp is not');
 });

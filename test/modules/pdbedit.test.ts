@@ -93,7 +93,7 @@ describe.skipIf(!which('pdbedit') || !canRunApart())('a real pdbedit', { timeout
     expect(told['bad hash']).toMatchObject({ result: false, changes: {} });
   });
 
-  test('what cannot be is told, and an account goes', () => {
+  test('impossible requests are reported, and an account is removed', () => {
     expect(told.unknown).toMatchObject({ result: false, changes: {} });
     expect(told.unknown?.comment).toContain('no-such-user');
     expect(told.resets).toMatchObject({ result: true, changes: {} });
@@ -101,7 +101,7 @@ describe.skipIf(!which('pdbedit') || !canRunApart())('a real pdbedit', { timeout
     expectSettled('absent', { news: 'deleted' });
   });
 
-  test('neither a password nor a hash stands in the arguments of a process', () => {
+  test('neither a password nor a hash is in the arguments of a process', () => {
     expect(told.seen).toMatchObject({ secret: false, hash: false });
     expect(JSON.stringify(told)).not.toContain('hush-hush2');
   });

@@ -152,7 +152,7 @@ test.skipIf(!hasVenv)(
   },
 );
 
-test('an option is no requirement', async () => {
+test('an option is not a requirement', async () => {
   await expect(
     within(contextOf({ pip }), () => pip.install('--index-url=http://x', {})),
   ).rejects.toThrow('Not a requirement');
@@ -204,7 +204,7 @@ test.skipIf(!hasVenv)(
       changes: { 'tsalt-two==1.0': 'Installed' },
     });
     const file = join(folder, 'links', 'tsalt_up-1.0-py3-none-any.whl');
-    // A wheel and #egg= tell what an address is the package of: it is installed once.
+    // The package of an address is known from its wheel or #egg=, so it is installed once.
     for (const asked of [file, `tsalt-two @ file://${file.replace('tsalt_up', 'tsalt_two')}`])
       for (const changes of [asked === file ? { 'tsalt-up==1.0': 'Installed' } : {}, {}])
         expect(await apply(asked)).toMatchObject({ result: true, changes });
@@ -350,7 +350,7 @@ const calledWith = async (options: PipOptions): Promise<string[]> => {
   return readFileSync(note, 'utf8').trim().split('\n');
 };
 
-test('the password of an index is no argument of pip', async () => {
+test('the password of an index is not an argument of pip', async () => {
   const [argv, ...env] = await calledWith({
     index_url: 'https://ci:s3cret@pypi.example.com/simple',
     extra_index_url: 'https://pypi.example.org/simple',
@@ -452,7 +452,7 @@ test('a package whose address has a password is named to pip in a file', async (
   expect(lines).toEqual(['-e git+https://a:b@x/y', 'flask', address]);
 });
 
-test('what older pips have options for is given to pip, which refuses it by name', async () => {
+test('options of older pips are passed to pip, which refuses them by name', async () => {
   const old = join(folder, 'old-pip');
   writeFileSync(old, '#!/bin/sh\necho "$*"\n', { mode: 0o755 });
   const given = (bin_env: string, options: object) =>
@@ -481,7 +481,7 @@ test('what older pips have options for is given to pip, which refuses it by name
   expect(await given(now, { extra_args: ['--download'] })).toMatchObject({ retcode: 2 });
 });
 
-test('a Python without pip is told', async () => {
+test('a Python without pip is reported', async () => {
   await expect(within(contextOf({ pip }), () => pip.version('/bin/false'))).rejects.toThrow(
     'Could not find a `pip` binary',
   );

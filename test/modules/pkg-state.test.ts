@@ -138,7 +138,7 @@ test('a package that several states want is installed once', async () => {
   });
 });
 
-test('arguments that contradict each other are told', async () => {
+test('arguments that contradict each other are reported', async () => {
   const context = contextOf({ pkg }, { grains: { osarch: 'amd64' } });
   expect(
     await within(context, () => state.installed('x', { pkgs: ['a'], sources: [{ b: '/b' }] })),

@@ -115,7 +115,7 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 240_000 }, () =>
   });
 
   type State = () => Promise<StateReturn>;
-  /** Test mode tells, the run does, and the next run has nothing to do. */
+  /** Test mode predicts, the run changes, and the next run has nothing to do. */
   const settles = async (state: State): Promise<string> => {
     const told = await within(testing(context), state);
     expect(told, String(told.comment)).toMatchObject({ result: null });
@@ -189,7 +189,7 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 240_000 }, () =>
     ).toMatchObject({ changes: nothing });
     await settles(() => rights.absent('shop', 'readers', 'group', db));
     await settles(() => user.present('shop', { groups: ['readers'], ...db }));
-    // What cannot be done as a whole is not done in part.
+    // A change that fails as a whole is not made in part.
     expect(
       await within(context, () => user.present('half', { groups: 'not_there', ...db })),
     ).toMatchObject({
@@ -205,7 +205,7 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 240_000 }, () =>
     ).toEqual([{ rolname: 'readers', rolsuper: 'f' }]);
   });
 
-  test('makes a database, gives it to another owner, refuses another encoding', async () => {
+  test('makes a database, changes its owner, refuses another encoding', async () => {
     await settles(() =>
       database.present('shop-1', { encoding: 'UTF8', template: 'template0', ...db }),
     );
@@ -223,7 +223,7 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 240_000 }, () =>
       { proname: 'noop', owner: 'shop' },
       { proname: 'total', owner: 'shop' },
     ]);
-    // As in Salt, nothing to change is no fault, and the server is not asked.
+    // As in Salt, an empty change is not an error, and the server is not asked.
     expect(await within(context, () => databases.db_alter('not there', where))).toBe(true);
     expect(
       await within(context, () => database.present('shop-1', { encoding: 'LATIN1', ...db })),
@@ -286,7 +286,7 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 240_000 }, () =>
     });
   });
 
-  test('what needs an extension goes with it, unless that is not wanted', async () => {
+  test('objects that need an extension are removed with it, unless that is not requested', async () => {
     const at = { maintenance_db: 'ext', ...db };
     await sql('CREATE EXTENSION earthdistance CASCADE', 'ext');
     for (const keep of [{ restrict: true }, { cascade: false }])
@@ -302,7 +302,7 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 240_000 }, () =>
     );
   });
 
-  test('what kind of object it is may be in capitals, and a membership has no rights', async () => {
+  test('the kind of object may be in capitals, and a membership has no rights', async () => {
     await sql('CREATE ROLE reads; CREATE TABLE seen (a int)');
     const asked = { privileges: ['select , insert'], ...db };
     await settles(() => rights.present('reads', 'seen', 'TABLE', asked));
@@ -334,11 +334,11 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 240_000 }, () =>
       });
       expect(await within(context, remove)).toMatchObject({ result: true, changes: nothing });
     }
-    // Roles are no database's own: nothing is known of them then.
+    // Roles do not belong to a database, so they are unknown then.
     expect(await within(context, () => user.absent('reads', at))).toMatchObject({ result: false });
   });
 
-  test('what is granted is not granted anew, nor what is not there taken back', async () => {
+  test('existing grants are not repeated, and missing ones not revoked', async () => {
     await sql('CREATE ROLE calm; CREATE TABLE pond (a int)');
     const may = { privileges: 'SELECT,INSERT', ...where };
     const grant = (more: object = may) =>

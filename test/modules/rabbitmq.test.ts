@@ -18,7 +18,7 @@ const modules = {
 
 const port = 20_000 + (process.pid % 10_000);
 
-/** Starts a server of its own; `settle` tells a state, does it, and does it again. */
+/** Starts a separate server; `settle` predicts a state, applies it, and applies it again. */
 const start = `
   import { spawn } from 'node:child_process';
   import { connect } from 'node:net';
@@ -45,13 +45,13 @@ const start = `
   const real = contextOf({ rabbitmq });
   const tell = (name, work) => step(name, work, real);
   const settle = (name, work) => thrice(name, work, real);
-  // Each rabbitmqctl starts a machine of Erlang's: the port tells sooner.
+  // Each rabbitmqctl starts an Erlang machine: checking the port is faster.
   const isUp = (port = ${port}) => new Promise(resolve => {
     const socket = connect(port, '127.0.0.1', () => { socket.destroy(); resolve(true); });
     socket.on('error', () => resolve(false));
   });
   for (let tries = 0; tries < 600 && !(await isUp()); tries += 1) await setTimeout(500);
-  // This very text stands in arguments too: what is looked for does not.
+  // This very text is in arguments, too, so the search must not find itself.
   const words = { add: ['add', 'user'].join('_'), secret: ['hush', 'hush'].join('-') };
   const seen = { add: false, secret: false };
   const watch = setInterval(() => {
@@ -176,7 +176,7 @@ describe.skipIf(!which('rabbitmqctl') || !canRunApart())(
       expectDone('no user', { name: { old: 'bob', new: '' } });
     });
 
-    test('plugins are enabled and disabled, and one that is not there is told', () => {
+    test('plugins are enabled and disabled, and an unknown one is reported', () => {
       expect(told.queues).toEqual({});
       expect(told['enabled before']).not.toContain('rabbitmq_shovel');
       expectSettled('plugin', { old: '', new: 'rabbitmq_shovel' });
@@ -185,7 +185,7 @@ describe.skipIf(!which('rabbitmqctl') || !canRunApart())(
       expect(told['no such']?.comment).toContain('rabbitmq_wings');
     });
 
-    test('upstreams of federation come, change and go, and tell no password', () => {
+    test('upstreams of federation are added, changed and removed, and show no password', () => {
       expect(told['no federation']).toMatchObject({ result: false });
       expect(told['no federation']?.comment).toContain('federation-upstream');
       const uri = ['amqp://<redacted>@127.0.0.1', 'amqp://localhost'];
@@ -220,7 +220,7 @@ describe.skipIf(!which('rabbitmqctl') || !canRunApart())(
       expect(told.status).toMatch(/RAM Nodes\S*\s+tsalt@localhost/);
     });
 
-    test('no password stands in the arguments of a process', () => {
+    test('no password is in the arguments of a process', () => {
       expect(told.seen).toEqual({ add: true, secret: false });
     });
   },

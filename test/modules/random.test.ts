@@ -19,7 +19,7 @@ const python = (...lines: string[]): unknown =>
     ),
   );
 
-test('what a seed chooses is what Salt would choose', async () => {
+test('a seed chooses the same as in Salt', async () => {
   expect(await run(() => random.seed(60))).toBe(52);
   expect(await run(() => random.seed(60, 'backup'))).toBe(54);
   expect(await run(() => random.rand_int(1, 100, { seed: 42 }))).toBe(82);

@@ -33,10 +33,13 @@ const modules = {
   pkgUptodate: 'src/modules/pkg/states/pkg/uptodate.ts',
   pkgGroup: 'src/modules/pkg/states/pkg/group_installed.ts',
 };
-/** What the managers and these packages write to. */
+/** The paths that the managers and these packages write to. */
 const written = ['/var', '/root', '/opt'];
 
-/** Starts each scenario: `on(os_family, pkg)` gives what runs a state in test mode, and thrice. */
+/**
+ * Starts each scenario: `on(os_family, pkg)` returns functions that run a state in test mode, and
+ * thrice.
+ */
 const start = `
   import { execFileSync } from 'node:child_process';
   import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -48,7 +51,7 @@ const start = `
   // Debian's rpm would keep its database in the home directory, away from zypper's.
   write('/root/.rpmmacros', '%_dbpath /var/lib/rpm\\n');
   const on = (os_family, pkg) => {
-    // A run binds names of packages and options; here the options come last, as states give them.
+    // A run binds names of packages and options; here the options come last, as states pass them.
     const latest_version = (...words) => pkg.latest_version(words.pop(), ...words);
     const real = contextOf({ pkg: { ...pkg, latest_version } }, { grains: { os_family, osarch: 'x86_64' } });
     const dry = { ...real, opts: { ...real.opts, test: true }, context: {} };
@@ -65,7 +68,7 @@ const start = `
   };
 `;
 
-/** A state that was told, done, and had nothing to do after that. */
+/** A state that was predicted, applied, and had nothing to do after that. */
 const expectSettled = (told: Record<string, unknown>, name: string, changes: object): void => {
   expect(told[`${name} told`], name).toMatchObject({ result: null });
   expect(told[name], JSON.stringify(told[name])).toMatchObject({ result: true });
@@ -74,7 +77,7 @@ const expectSettled = (told: Record<string, unknown>, name: string, changes: obj
   expect(told[`${name} again`]).toHaveProperty('changes', {});
 };
 
-/** What dnf and zypper are both told to do; versions are written as rpm has them. */
+/** Arguments of both dnf and zypper; versions are written as rpm has them. */
 const rpmScenario = `
   await tell('nothing', () => pkg.list_pkgs());
   await settle('install', () => pkgInstalled.installed('alpha', { version: '1.0-1' }));

@@ -50,7 +50,7 @@ test('a long list in many pieces is read once', { timeout: 60_000 }, () => {
   expect(answers).toEqual([list]);
 });
 
-test('reads what a server tells of itself', () => {
+test("reads a server's information about itself", () => {
   expect(
     infoOf(
       '# Server\r\nredis_version:7.0.15\r\nport:6379\r\nratio:1.5\r\nid:12e45\r\ndb0:keys=1,avg_ttl=0\r\n',
@@ -80,7 +80,7 @@ describe.skipIf(missing)(`real Redis servers${missing}`, { timeout: 240_000 }, (
   const running: ChildProcess[] = [];
   let where: { host: string; port: number; password: string };
   const context = contextOf({ redis: { ...hashes, ...keys, ...server }, network });
-  // The others take their arguments as JavaScript gives them; here the words come before the options.
+  // The others receive their arguments as in JavaScript; here the words come before the options.
   const signatures = builtinMetadata()
     .filter(({ kind, file }) => kind === 'exec' && file.startsWith('redis'))
     .flatMap(({ functions }) => functions);
@@ -218,7 +218,7 @@ describe.skipIf(missing)(`real Redis servers${missing}`, { timeout: 240_000 }, (
     expect(await within(context, () => server.shutdown(nobody))).toBe(false);
   });
 
-  test('a command that the server does not know is told without its values', async () => {
+  test('a command that the server does not know is reported without its values', async () => {
     const strict = { host: '127.0.0.1', port: await start('save ""\nrename-command CONFIG ""') };
     await up(strict);
     const set = within(context, () => server.config_set('requirepass', 'geheim1', strict));

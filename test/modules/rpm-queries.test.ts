@@ -163,7 +163,7 @@ describe.skipIf(!canRun || !canRunApart())('the real dnf and rpm', { timeout: 24
     expect(told.del_repo).toBe(`File ${file} containing repo test has been removed`);
   });
 
-  test('fetching the data tells whether there are updates', () => {
+  test('fetching the data returns whether there are updates', () => {
     expect(told['nothing newer']).toBe(null);
     expect(told['something newer']).toBe(true);
   });
@@ -198,7 +198,7 @@ describe.skipIf(!canRun || !canRunApart())('the real dnf and rpm', { timeout: 24
     });
   });
 
-  test('altered files are told, and mended by pkg.installed', () => {
+  test('altered files are reported, and repaired by pkg.installed', () => {
     expect(told.unaltered).toEqual({});
     expect(told.altered).toEqual({
       '/opt/tsalt/gamma': { mismatch: ['mode'] },

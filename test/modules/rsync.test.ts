@@ -73,7 +73,7 @@ describe.skipIf(!which('rsync'))('the real rsync', () => {
     });
   });
 
-  test('what rsync refuses is told in its words, in test mode too', async () => {
+  test('an error of rsync is reported with its message, in test mode too', async () => {
     mkdirSync(target(), { recursive: true });
     for (const run of [host.state, host.test]) {
       const { result, comment } = await run('rsync.synchronized', target(), `${host.root}/none`);
@@ -114,7 +114,7 @@ describe.skipIf(!which('rsync'))('the real rsync', () => {
     );
   });
 
-  test('version and configuration are told', async () => {
+  test('version and configuration are returned', async () => {
     expect(await host.call('rsync.version')).toMatch(/^\d+\.\d+/);
     expect(await host.call('rsync.config', host.write('rsyncd.conf', '[a]\n'))).toBe('[a]\n');
     await expect(host.call('rsync.config', join(host.root, 'none'))).rejects.toThrow(

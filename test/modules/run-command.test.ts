@@ -19,7 +19,7 @@ const isRunning = (pid: number): boolean => {
   }
 };
 
-test('gives code, stdout and stderr of a program', async () => {
+test('returns code, stdout and stderr of a program', async () => {
   const result = await runCommand(['sh', '-c', 'echo out; echo err >&2; exit 3']);
   expect(result).toMatchObject({ code: 3, stdout: 'out\n', stderr: 'err\n', timedOut: false });
 });

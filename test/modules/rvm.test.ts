@@ -24,7 +24,7 @@ test('without rvm nothing is there, and a gemset cannot be', async () => {
   });
 });
 
-/** What rvm 1.29 prints, from a folder of rubies and gemsets; every call is noted. */
+/** The output of rvm 1.29, from a folder of rubies and gemsets; every call is recorded. */
 const program = `#!/bin/sh
 home=${folder}
 echo "$*" >> $home/log

@@ -99,7 +99,7 @@ test('a mode that is set now or at boot only is set for both', async () => {
   });
 });
 
-test('restorecon tells what it relabels, in both forms', () => {
+test('restorecon returns what it relabels, in both forms', () => {
   const changes = {
     '/srv/web/a b': { old: { sel_type: 'var_t' }, new: { sel_type: 'httpd_sys_content_t' } },
   };
@@ -212,7 +212,7 @@ describe.skipIf(missing)(
       });
     }, 300_000);
 
-    test('booleans are kept for the next boot; those that are none are named', async () => {
+    test('booleans are kept for the next boot; unknown ones are named', async () => {
       const all = await run(() => booleanCalls.list_sebool());
       expect(all.httpd_can_network_connect).toEqual({
         State: 'off',

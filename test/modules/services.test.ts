@@ -125,7 +125,7 @@ test('services that launchd has switched off are read in both forms', () => {
   ).toEqual(['com.a.b', 'com.e']);
 });
 
-test('launchd is asked what runs and what is loaded, and told what to do', async () => {
+test('launchd reports what runs and what is loaded, and executes commands', async () => {
   // As macOS prints it.
   program(
     'launchctl',

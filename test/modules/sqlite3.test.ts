@@ -68,7 +68,9 @@ describe.skipIf(missing)(`databases of SQLite${missing}`, () => {
   });
   afterAll(() => removeFolder(folder));
 
-  /** Test mode tells and changes nothing, the run does, and the next run has nothing to do. */
+  /**
+   * Test mode predicts and changes nothing, the run changes, and the next run has nothing to do.
+   */
   const settles = async (work: () => Promise<StateReturn>): Promise<StateReturn> => {
     const before = spawnSync('sqlite3', [db, '.dump'], { encoding: 'utf8' }).stdout;
     const told = await within(testing(context), work);
@@ -169,7 +171,7 @@ describe.skipIf(missing)(`databases of SQLite${missing}`, () => {
     );
   });
 
-  test('gives rows, and refuses more than one statement', async () => {
+  test('returns rows, and refuses more than one statement', async () => {
     expect(await fetch('SELECT *, 1.5, NULL FROM people')).toEqual([
       [1, 'Ann', 30, 1.5, null],
       [2, 'Bob', 40, 1.5, null],

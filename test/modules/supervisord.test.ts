@@ -83,7 +83,7 @@ serverurl=unix://${folder}/sock
     });
   });
 
-  test('what is new in the configuration is taken on, groups too, and what changed is updated', async () => {
+  test('new programs and groups in the configuration are added, and changed ones updated', async () => {
     const group = `${program('a')}\n${program('b')}\n[group:pair]\nprograms=a,b\n`;
     configure(program('web'), group);
     const added = await settles(() => state.running('pair:*', where));
@@ -109,7 +109,7 @@ serverurl=unix://${folder}/sock
     expect(await stateOf('pair:a')).toBe(undefined);
   });
 
-  test('what it cannot do is told', async () => {
+  test('unsupported functions are reported', async () => {
     const none = await within(context, () => state.running('nope', where));
     expect(none).toMatchObject({ result: false, changes: {} });
     expect(none.comment).toContain('no such process/group');
@@ -128,7 +128,7 @@ serverurl=unix://${folder}/sock
     );
   });
 
-  test('settings and states are told', async () => {
+  test('settings and states are returned', async () => {
     const run = <T>(work: () => Promise<T>): Promise<T> => within(context, work);
     expect(await run(() => supervisord.options('web', where))).toEqual({
       command: '/bin/sleep 600',

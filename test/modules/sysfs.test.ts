@@ -4,7 +4,7 @@ import * as sysfs from '../../src/modules/kernel/exec/sysfs.ts';
 
 const statistics = 'class/net/lo/statistics';
 
-test('attributes are found, read and told apart', async () => {
+test('attributes are found, read and distinguished', async () => {
   expect(await sysfs.target('class/net/lo')).toBe('/sys/devices/virtual/net/lo');
   expect(await sysfs.target('/sys/class/net/lo', false)).toBe('lo');
   expect(await sysfs.target('no/such/thing')).toBe(false);

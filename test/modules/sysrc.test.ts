@@ -70,11 +70,11 @@ test('a setting goes once, and a default is none', async () => {
   expect(await host.state('sysrc.absent', 'other')).toMatchObject({ changes: nothing });
 });
 
-test('what is no value is refused', async () => {
+test('an invalid value is refused', async () => {
   await expect(host.state('sysrc.managed', 'a', ['x'])).rejects.toThrow('a text, a number');
 });
 
-test('what is no name of a setting is none of its options', async () => {
+test('an invalid name of a setting is not passed as an option', async () => {
   for (const name of ['-x', 'a=b', 'a b', ''])
     await expect(host.call('sysrc.remove', name)).rejects.toThrow('not a valid name of a setting');
 });

@@ -35,7 +35,7 @@ test('a message is never an option of shutdown', async () => {
   expect(await within(context, () => power.poweroff())).toBe('-P|--|+1|');
 });
 
-test('what is no time is refused', async () => {
+test('an invalid time is refused', async () => {
   await expect(within(context, () => power.reboot('tomorrow'))).rejects.toThrow(
     'Not a time for shutdown: tomorrow',
   );
@@ -50,7 +50,7 @@ test('a power-off is scheduled, a prediction schedules none', async () => {
   });
 });
 
-test('the clock is told here and elsewhere', async () => {
+test('the clock is returned here and elsewhere', async () => {
   vi.useFakeTimers({ now: Date.UTC(2026, 10, 21, 0, 5, 9), toFake: ['Date'] });
   try {
     expect(await within(context, () => clock.get_system_time('+0000'))).toBe('12:05:09 AM');

@@ -44,7 +44,7 @@ const inRun = <T>(work: () => T | Promise<T>) => within(context, async () => wor
 const inTest = <T>(work: () => T | Promise<T>) => within(testing(context), async () => work());
 
 describe('the test states', () => {
-  test('configurable_test_state answers what it is told to', async () => {
+  test('configurable_test_state returns the requested result', async () => {
     const answer = await inRun(() =>
       testState.configurable_test_state('x', {
         changes: false,
@@ -201,7 +201,7 @@ describe('state functions of the host', () => {
 });
 
 describe('the test functions', () => {
-  test('arg gives back what it got', async () => {
+  test('arg returns its arguments', async () => {
     expect(await inRun(() => testExec.arg({ b: 2 }, 1))).toEqual({ args: [1], kwargs: { b: 2 } });
     expect(await inRun(() => testExec.arg_repr({ b: null }, 'x'))).toEqual({
       args: "('x',)",
@@ -213,7 +213,7 @@ describe('the test functions', () => {
     });
   });
 
-  test('try gives null where the function throws, or its message', async () => {
+  test('try returns null if the function throws, or its message', async () => {
     expect(await inRun(() => testExec.try_('other.throws'))).toBe(null);
     expect(await inRun(() => testExec.try_('other.throws', { return_try_exception: true }))).toBe(
       'broke',

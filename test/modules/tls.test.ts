@@ -50,7 +50,7 @@ test('one that is not valid long enough fails', async () => {
       /^Certificate will expire in 8 days, 23:5\d:\d\d(\.\d{6})?, which is less than 9 days, 0:00:05$/,
     ),
   });
-  // Nobody's clock is moved: these are certificates of the past and of the time to come.
+  // The clock is not changed: these are certificates of the past and of the future.
   for (const [days, comment] of [
     [-5, 'Certificate is expired'],
     [5, 'Certificate is not yet valid'],

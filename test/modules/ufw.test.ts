@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { which } from '../../src/modules/_shared/commands/which.ts';
 import { canRunApart, runApart } from '../helpers/apart.ts';
 
-/** `settle` tells a state, does it, and does it again; `status` is what ufw says itself. */
+/** `settle` predicts a state, applies it, and applies it again; `status` is ufw's own output. */
 const start = `
   import { execFileSync } from 'node:child_process';
   import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -106,7 +106,7 @@ describe.skipIf(!which('ufw') || !canRunApart())(
       expect(told.after).not.toMatch(/^80,443\/tcp +ALLOW/m);
     });
 
-    test('what it refuses is told in its words', () => {
+    test('errors of ufw are reported with its message', () => {
       expect(told['bad port']).toMatchObject({ result: false, comment: "Bad port 'nonsense'" });
       expect(told['app and port']).toMatchObject({
         result: false,

@@ -51,7 +51,7 @@ describe.skipIf(!which('htpasswd'))('htpasswd', { timeout: 240_000 }, () => {
     expect(text()).toMatch(/^bob:/);
   });
 
-  test('what cannot be done is told', async () => {
+  test('impossible requests are reported', async () => {
     const run = (work: () => Promise<StateReturn>): Promise<StateReturn> => within(context, work);
     expect(await run(() => state.user_exists('ann', { password: 'x' }))).toMatchObject({
       result: false,

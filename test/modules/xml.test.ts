@@ -19,7 +19,7 @@ const text = `<?xml version="1.0"?>
 `;
 const named = `<r xmlns="http://d" xmlns:p="http://p"><p:c p:k="v">t</p:c><c>u</c><d xmlns="">plain</d></r>`;
 
-// What Salt 3006.9 (ElementTree) answers.
+// The results of Salt 3006.9 (ElementTree).
 test.each([
   ['.', '\n  text '],
   ['e', 'one'],

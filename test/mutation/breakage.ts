@@ -27,7 +27,7 @@ export type Breakage = {
  * @param file the test file, as docs/security.md names it
  * @param title the test's title, as docs/security.md names it
  * @param guards where guards are, and what is put in their place
- * @param more what else is known of these breakages
+ * @param more further facts about these breakages
  */
 export const killedBy = (
   file: string,

@@ -66,7 +66,7 @@ const outcomesBefore = async (
 
 const nameOf = ({ test }: Breakage): string => `${test.file} "${test.title}"`;
 
-/** What a breakage shows; `BROKE` and `NEVER RAN` show nothing about the guard. */
+/** The meaning of a breakage's result; `BROKE` and `NEVER RAN` show nothing about the guard. */
 const verdicts = {
   failed: 'killed',
   passed: 'SURVIVED',

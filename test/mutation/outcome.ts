@@ -14,7 +14,7 @@ export type FullReport = {
   }[];
 };
 
-/** What a test did: only `failed` shows that it notices a missing guard. */
+/** The result of a test: only `failed` shows that it notices a missing guard. */
 export type Outcome = {
   readonly kind: 'passed' | 'failed' | 'broke' | 'never ran';
   /** The first line of the failure, or why the test never ran. */

@@ -186,7 +186,7 @@ test('an unknown outputter is nested', async () => {
   expect(await show('constructor', [gave(1)])).toBe('host:\n    1');
 });
 
-test('what a host gives breaks no outputter by its size', async () => {
+test('large results of a host break no outputter', async () => {
   const ticks = '` x'.repeat(200_000);
   const fence = (await show('markdown', [gave(ticks)])).split('\n').find(one => /^`+$/.test(one));
   expect(fence).toBe('```');

@@ -12,7 +12,7 @@ test('a state run is laid out as salt-ssh 3006.9 did it', () => {
   expect(formatHighstate('host', mix, outputOptions)).toBe(mixFull);
 });
 
-test('terse gives each state one line as salt-ssh 3006.9 did it', () => {
+test('terse prints each state on one line as salt-ssh 3006.9 did', () => {
   expect(formatHighstate('host', mix, { ...outputOptions, state_output: 'terse' })).toBe(mixTerse);
 });
 
@@ -139,7 +139,7 @@ test('errors of a run that did not compile are listed', () => {
   );
 });
 
-test('colours tell the result of each state and of the host', () => {
+test('colours show the result of each state and of the host', () => {
   const text = formatHighstate('host', mix, { ...outputOptions, color: true });
   expect(text.startsWith('\u001b[0;31mhost:\u001b[0;0m\n\u001b[0;32m----------\u001b[0;0m\n')).toBe(
     true,
@@ -199,7 +199,7 @@ test('a change that is another run shows that run', () => {
   expect(text).toContain('              Summary for web1');
 });
 
-test('what a host writes cannot steer the terminal', () => {
+test('host-supplied text cannot steer the terminal', () => {
   const results = {
     'test_|-x_|-x_|-nop': {
       ...mix['test_|-ok_|-ok_|-nop']!,

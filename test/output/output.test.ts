@@ -54,7 +54,7 @@ test('static output is one document at the end', async () => {
   expect(out.map(text => JSON.parse(text))).toEqual([{ b: true, a: false }]);
 });
 
-test('an outputter that fails is told, and the usual one shows what the hosts did', async () => {
+test("an outputter that fails is reported, and the usual one shows the hosts' results", async () => {
   const broken = () => {
     throw new Error('no ink');
   };
@@ -133,7 +133,7 @@ test.each(['nested', 'highstate'])('--out %s says itself where the faults are', 
   expect(err).toEqual([]);
 });
 
-test('faults are not told where the log is quiet', async () => {
+test('errors are not printed if the log is quiet', async () => {
   const { output, err } = await collect({ out: 'json' }, { logLevel: 'quiet' });
   output.emit(broken('a'));
   await output.finish();
@@ -160,7 +160,8 @@ test('log lines go to standard error from their level on, made harmless', async 
 
 const marks = '\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c';
 const forged = `x\n[ERROR   ] web2: cmd: down\r\n2026-01-01T00:00:00.000Z [ERROR   ] a\u2028b ${marks}\u001b[2J`;
-// What a terminal obeys, or an editor shows in another order than a program reads it.
+// Characters that a terminal interprets, or that an editor shows in another order than a program
+// reads.
 const obeyed =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
@@ -316,7 +317,7 @@ test('progress starts only when a run lasts, and is gone before results are writ
   expect(seen).toEqual(['start', 'pause', 'resume', 'host', 'stop', 'write']);
 });
 
-test('progress tells where each host is, or counts them when they are many', () => {
+test('progress shows the stage of each host, or counts hosts if they are many', () => {
   const events: RunEvent[] = [
     { type: 'start', hosts: ['a', 'b'], fun: 'state.apply' },
     { type: 'phase', host: 'a', phase: 'run' },

@@ -39,7 +39,7 @@ const placeholder = /%[sdifjoOc#$%]|\$\{[^}]*\}|\$[\w.]+/;
 /**
  * Makes the expression that matches the title of every case of a `test.each`.
  *
- * @param title the title as it is written: `%s` and its like, `$name`, and `${…}` stand for any text
+ * @param title the title as it is written: `%s` and its like, `$name`, and `${…}` match any text
  * @returns an expression for whole titles
  */
 export const titlePattern = (title: string): RegExp =>
@@ -51,7 +51,7 @@ export const titlePattern = (title: string): RegExp =>
   );
 
 /**
- * Tells whether the document names a title of the source: placeholders are equal to each other.
+ * Returns whether the document names a title of the source: placeholders are equal to each other.
  *
  * @param one a title
  * @param other another title

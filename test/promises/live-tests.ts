@@ -9,7 +9,7 @@ export type LiveTest = {
   readonly conditions: readonly string[];
 };
 
-/** What is asked about the tests of one file. */
+/** The questions about the tests of one file. */
 export type FileTests = {
   readonly live: readonly LiveTest[];
   /** Title and cause of the calls that never run, or that pass when their body fails. */

@@ -117,7 +117,7 @@ describe('a report is compared with the promises', () => {
     expect(unshown(readPromises(text), given, '/p')).toEqual([`docs/security.md:1: ${fault}`]);
   });
 
-  test('a title stands for whole titles only', () => {
+  test('a title matches whole titles only', () => {
     expect(titlePattern('a %s b').test('a x b')).toBe(true);
     expect(titlePattern('a %s b').test('a x b, not quite')).toBe(false);
     expect(titlePattern('a.b').test('axb')).toBe(false);

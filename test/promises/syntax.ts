@@ -41,7 +41,9 @@ export const walk = (
 export const sourceOf = (node: Node, text: string): string =>
   text.slice(Number(node.start), Number(node.end)).replace(/\s+/g, ' ');
 
-/** A literal string or template; what a template inserts stands as `${…}`. Others: undefined. */
+/**
+ * Returns a literal string or template, with `…` for what a template inserts; undefined for others.
+ */
 export const literal = (node: unknown): string | undefined => {
   if (!isNode(node)) return undefined;
   if (node.type === 'StringLiteral') return String(node.value);

@@ -41,7 +41,7 @@ test('long JSON cut into pieces is what JSON.parse makes of it', async () => {
   );
 }, 120_000);
 
-test('what JSON.parse refuses is refused wherever the fault lies', async () => {
+test('text that JSON.parse refuses is refused wherever the error is', async () => {
   const filler = Array.from({ length: 4 }, () => JSON.stringify(long)).join(',');
   const one = JSON.stringify(long);
   for (const text of [
@@ -109,7 +109,7 @@ test('while 60 MB are parsed, other work waits for no more than 100 ms', async (
   for (const text of texts) {
     const bytes = Buffer.from(text);
     const attempts: number[] = [];
-    // Others may use this machine: the best of some attempts tells of this program.
+    // Other programs may use this machine: the best of some attempts is the time of this one.
     while (attempts.length < 5 && !(Math.min(...attempts) < 100))
       attempts.push(await longestWait(() => parseInTurns(bytes, plain)));
     expect(Math.min(...attempts)).toBeLessThan(100);

@@ -46,7 +46,7 @@ const echo = async (value: unknown): Promise<unknown> => {
   return asking.request('echo', value);
 };
 
-test('keys keep their order, and floats that they are none else, to the host, through what copies there, and back', async () => {
+test('keys keep their order, and whole floats their type, to the host, through copies there, and back', async () => {
   await fc.assert(
     fc.asyncProperty(
       data.filter(value => !(value instanceof Float)),
@@ -60,7 +60,7 @@ test('keys keep their order, and floats that they are none else, to the host, th
   );
 });
 
-test('such a dict is a dict to whoever works with it', () => {
+test('code that uses such a dict sees an ordinary dict', () => {
   const dict = dictOf([
     ['b', 1],
     ['10', 2],
@@ -100,7 +100,7 @@ test('dicts that JavaScript keeps in order are plain, and their messages too', (
   }
 });
 
-test('pairs that are none are data', () => {
+test('invalid pairs are ordinary data', () => {
   for (const text of ['{"\\u0000":"7"}', '{"\\u0000":[["a"]]}', '{"\\u0000":[[1,2]]}']) {
     const payload = Buffer.from(`{"t":"evt","name":"got","payload":${text}}`);
     const frame = Buffer.concat([Buffer.alloc(5), payload]);

@@ -75,7 +75,7 @@ test('an answer or event that no frame holds is refused in a sentence, and the w
   await expect(asking.request('echo', 'small')).resolves.toBe('small');
 });
 
-test('a failure that quotes a long request is told in short, and costs nothing else', async () => {
+test('an error that quotes a long request is shortened, and costs nothing else', async () => {
   const { asking } = pair({
     quote: ({ text }: { text: string }) => {
       throw new TsaltError('quoted', `There is no ${text}.`);

@@ -32,7 +32,7 @@ test('it may replace a built-in one', async () => {
   });
 });
 
-test('what it throws is shown at its own line', async () => {
+test('an error of the renderer is shown at its own line', async () => {
   const { context, failure } = site({
     files: {
       '_renderers/bad.ts': 'export const render = () => {\n  throw new Error("no");\n};\n',

@@ -145,7 +145,7 @@ test('an error in an included template names that template', async () => {
   );
 });
 
-test('what a host says is never a template', async () => {
+test('host-supplied text is never a template', async () => {
   const { data } = site({ grains: { os: "{{ 'cmd.run' | salt: 'x' }} {% if %}" } });
   expect(await data('a: {{ grains.os | yaml_encode }}')).toEqual({
     a: "{{ 'cmd.run' | salt: 'x' }} {% if %}",

@@ -45,7 +45,7 @@ test('template: is held to renderer_whitelist and renderer_blacklist, in the wor
   await expect(text('${1}', 'jinja|mako', { whitelist: ['jinja'] })).rejects.toThrow(disallowed);
 });
 
-test('what another engine has made of a file is not run as a program', async () => {
+test('the output of another engine is not run as a program', async () => {
   const { failure } = site({ grains: { os: 'export default {}' } });
   expect(await failure('#!jinja|ts\n{{ grains.os }}\n')).toContain(
     "'ts' runs a file as it is written, but 'jinja' before it changes the text",

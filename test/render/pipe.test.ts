@@ -37,7 +37,7 @@ test('a pipe is checked before its first stage runs', async () => {
   expect(calls).toEqual([]);
 });
 
-test('a path is no shebang, the default pipe is liquid|yaml, the shebang wins over the pipe', async () => {
+test('a path is not a shebang, the default pipe is liquid|yaml, the shebang overrides the pipe', async () => {
   const { data } = site();
   expect(await data('#!/bin/sh\na: {{ grains.os }}')).toEqual({ a: 'Debian' });
   expect(await data('a: {{ 1 }}', { pipe: 'yaml_liquid' })).toEqual({ a: 1 });
@@ -95,14 +95,14 @@ test('an error in a later stage says whose lines it counts', async () => {
   );
 });
 
-test('template: of file states gives text and refuses formats', async () => {
+test('template: of file states returns text and refuses formats', async () => {
   const { text } = site();
   expect(await text('os={{ grains.os }}\r\n{{ 1 }}\n')).toBe('os=Debian\r\n1\n');
   expect(await text('#!yaml\nos=${grains.os}\n', 'mako')).toBe('#!yaml\nos=Debian\n');
   await expect(text('a: 1', 'yaml')).rejects.toThrow("The pipe 'yaml' gave no text");
 });
 
-test('the same SLS for many hosts is parsed once, and each host gets data of its own', async () => {
+test('the same SLS for many hosts is parsed once, and each host gets its own data', async () => {
   const { raw } = site();
   const text = '#!yaml\na:\n  - 1\n';
   const [first, second, third] = [await raw(text), await raw(text), await raw(text)];

@@ -75,7 +75,7 @@ test('a program that is begun again gets the answers it had, and asks nothing tw
   expect(asked).toEqual(['a.b go', 'a.b wait']);
 });
 
-test('waiting is no time that a program computes', async () => {
+test('waiting does not count as computing time of a program', async () => {
   const { data } = site(limits(200));
   const code =
     '#!ts\nexport const run = async () => { await new Promise(go => setTimeout(go, 600)); return { a: 1 }; };';
@@ -119,7 +119,7 @@ test('a fault behind await at the top is shown at its own line', async () => {
   ).toContain('Error: no (web/init.sls:4:');
 });
 
-test('what is thrown is shown as text, whatever it is', async () => {
+test('any thrown value is shown as text', async () => {
   const { failure } = site();
   expect(await failure('#!ts\nexport const run = () => { throw { code: 5 }; };')).toContain(
     '{"code":5}',

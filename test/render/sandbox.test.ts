@@ -135,7 +135,8 @@ test.each(limited)(
     const shown = await text(source, 'mako').then(String, showError);
     expect(shown).toMatch(expected);
     expect(shown).toContain('web/init.sls');
-    // A built-in function hears nothing of the time: its thread is ended, and with it the line.
+    // A built-in function does not notice the deadline: its thread is ended, so the line is
+    // unknown.
     if (!['a built-in function', 'many texts', 'deep data'].includes(what))
       expect(shown).toContain('web/init.sls:1');
     expect(await other).toBe('|2');
@@ -165,7 +166,7 @@ test('the main thread computes while a template does not end', async () => {
   await endless;
 });
 
-test('waiting for hosts is no time that a template computes', async () => {
+test('waiting for hosts does not count as computing time of a template', async () => {
   const { text } = site({
     ...limits(300),
     call: () => new Promise(resolve => setTimeout(() => resolve('late'), 900)),
@@ -173,7 +174,7 @@ test('waiting for hosts is no time that a template computes', async () => {
   expect(await text("${salt['a.b']()}", 'mako')).toBe('late');
 });
 
-test('what one template does to built-in objects is unknown to the next, and to ours', async () => {
+test('changes of one template to built-in objects are invisible to the next, and to our code', async () => {
   const { text, calls } = site();
   const evil = [
     'Object.prototype.evil = 1; globalThis.x = 1; await salt["a.b"]({ ["__proto__"]: { z: 1 } }, 1)',

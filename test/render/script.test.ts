@@ -25,7 +25,7 @@ test('the example of the renderer document runs', async () => {
   });
 });
 
-test('what one engine prints is no code for the next', async () => {
+test('the output of one engine is not code for the next', async () => {
   const { data } = site({ grains: { evil: '${1 + 1} <% throw 1 %> ## x\n% if' } });
   expect(await data('#!liquid|mako|yaml\na: {{ grains.evil | json }}\nb: ${1 + 1}\n')).toEqual({
     a: '${1 + 1} <% throw 1 %> ## x\n% if',

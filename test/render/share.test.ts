@@ -103,7 +103,7 @@ const pillars = fc
       ),
   );
 
-/** What looks the same when it is printed. */
+/** Values that look the same when they are printed. */
 const twin = (data: Data | undefined): Data => {
   if (data === undefined || data === null) return '';
   if (Array.isArray(data)) return data.length === 0 ? '[]' : data.map(twin);
@@ -257,7 +257,7 @@ test.each([
   expect(await renderings(pipe, text, () => [['a', 1]])).toEqual(expected);
 });
 
-test('a template that changed, or an import of it, is rendered anew', async () => {
+test('a template that changed, or an import of it, is rendered again', async () => {
   const roots = new FileRoots({ base: [root] });
   const text = "{% from 'change.jinja' import x %}{{ x }}";
   const seen: string[] = [];
@@ -287,7 +287,7 @@ test('data of a shared text is each host’s own', async () => {
   }
 });
 
-test('what is one list in the YAML is one list in each host’s data, and in no other’s', async () => {
+test('one list in the YAML is one list in each host’s data, and shared with no other host', async () => {
   const roots = new FileRoots({ base: [root] });
   const lists: Data[] = [];
   for (let host = 0; host < 4; host += 1) {

@@ -76,7 +76,7 @@ test('with two engines the place is that of the file', async () => {
   expect(await site().failure(own, { pipe: 'jinja|liquid|yaml' })).toContain('(web/init.sls:5:13)');
 });
 
-test('the same rendered text of another template has its own places', async () => {
+test('the same rendered text of another template has its own positions', async () => {
   const made = site();
   const places: unknown[] = [];
   for (const text of ['{{ 1 }}: x\n', '{# a #}{# b #}\n{{ 1 }}: x\n', '\n\n{{ 1 }}: x\n'])

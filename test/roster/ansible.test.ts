@@ -95,7 +95,7 @@ test('ranges, ports behind names, jump commands and templates of an INI inventor
   expect(groups.usa?.split(',')).toHaveLength(28);
 });
 
-test('values of vaults are left out, and other tags are no obstacle', async () => {
+test('values of vaults are left out, and other tags do no harm', async () => {
   const vault = '!vault |\n            $ANSIBLE_VAULT;1.1;AES256\n            6631';
   const dir = folder({
     'inventory.yml': `all:\n  hosts:\n    a:\n      ansible_host: 10.0.0.1\n      ansible_password: ${vault}\n      token: ${vault}\n      raw: !unsafe '{{ x }}'\n      bad: !other x\n`,
@@ -143,7 +143,7 @@ test('an unsafe text is taken as it is, and so is one that names it', async () =
   expect(json?.minion_opts).toEqual({});
 });
 
-test('a template that only Ansible could answer is told, not taken as text', async () => {
+test('a template that only Ansible could evaluate is reported, not used as text', async () => {
   const dir = folder({ hosts: 'a ansible_user="{{ users | first }}"\n' });
   await expect(hostsOf(join(dir, 'hosts'))).rejects.toMatchObject({
     message: "The template of 'ansible_user' cannot be answered.",
@@ -166,7 +166,7 @@ test('groups below groups in many ways, and hosts in many groups, are read in no
   expect(found.hosts.get('h299')?.minion_opts).toEqual({ own: 299, side: 'a', v: 99 });
 });
 
-test('what would stand for too much is refused with its place', async () => {
+test('an excessive range is refused with its position', async () => {
   const doubling = Array.from(
     { length: 9 },
     (_, at) => `v${at}='{{ v${at + 1} }}{{ v${at + 1} }}'`,
@@ -201,7 +201,7 @@ test('a folder is all inventories in it; a program without _meta is asked for ea
   expect(groups).toMatchObject({ web: 'L@w1,w2', dyn: 'L@d1' });
 });
 
-test('the configuration of a plugin is read by ansible-inventory, whose failure is told', async () => {
+test('the configuration of a plugin is read by ansible-inventory, whose failure is reported', async () => {
   const dir = folder({
     'bin/ansible-inventory': `#!/bin/sh\n[ "$ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED $1 $3" = "true -i --list" ] || exit 9\ncase $2 in *good*) echo '{"aws": {"hosts": ["i1"]}, "_meta": {"hostvars": {"i1": {"ansible_host": "10.2.2.2"}}}}';; *) echo no credentials >&2; exit 4;; esac\n`,
     'good.yml': 'plugin: amazon.aws.aws_ec2\nregions: [us-east-1]\n',

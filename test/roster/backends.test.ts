@@ -33,7 +33,7 @@ test('a source without a backend is known by its looks', async () => {
   expect((await hostsOf('', join(dir, 'state.tfstate'))).hosts).toEqual([]);
 });
 
-test('an ansible INI inventory gives hosts, groups, ranges and variables', async () => {
+test('an ansible INI inventory has hosts, groups, ranges and variables', async () => {
   const dir = folder({
     hosts: `
 bastion ansible_host=1.2.3.4 ; not a comment of ours
@@ -114,7 +114,7 @@ test('an executable ansible inventory is asked with --list', async () => {
   expect(groups.prod).toBe('L@w1');
 });
 
-test('an ssh configuration gives its hosts; the first value counts', async () => {
+test('an ssh configuration lists its hosts; the first value counts', async () => {
   const dir = folder({
     config: `
 Host web1 web2
@@ -141,7 +141,7 @@ Host *
   expect(hosts[0]?.priv).toMatch(/^\/.*\/\.ssh\/id web$/);
 });
 
-test('known_hosts gives its plain names', async () => {
+test('known_hosts lists its plain names', async () => {
   const dir = folder({
     known_hosts:
       'web1,10.0.0.1 ssh-ed25519 AAAA\n[db1]:2222 ssh-rsa AAAA\n|1|a=|b= ssh-rsa AAAA\n*.x ssh-rsa AAAA\n@revoked bad ssh-rsa AAAA\n# c\nweb1 ssh-rsa AAAA\n',
@@ -152,7 +152,7 @@ test('known_hosts gives its plain names', async () => {
   ]);
 });
 
-test('a terraform state gives salt_host resources and the output salt_hosts', async () => {
+test('a terraform state has salt_host resources and the output salt_hosts', async () => {
   const state = {
     version: 4,
     outputs: {
@@ -228,7 +228,7 @@ test('an address of sdb that came from outside stays text', async () => {
   expect(hosts.map(({ host }) => host.minion_opts.key)).toEqual([told, told, 's3cret']);
 });
 
-test('a script prints hosts as JSON, and its failure is told with its last words', async () => {
+test('a script prints hosts as JSON, and its failure is reported with its last line', async () => {
   const dir = folder(
     {
       good: '#!/bin/sh\necho \'{"a": {"host": "10.0.0.1"}, "b": "10.0.0.2"}\'\n',
@@ -249,7 +249,7 @@ test('a script prints hosts as JSON, and its failure is told with its last words
   );
 });
 
-test('a TypeScript module gives hosts, from other files and asynchronously', async () => {
+test('a TypeScript module returns hosts, from other files and asynchronously', async () => {
   const dir = folder({
     'hosts.ts': `import { net } from './net.ts';
       type Entry = { host: string };

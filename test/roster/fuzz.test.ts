@@ -76,7 +76,7 @@ const survives = <T>(work: () => T): T | undefined => {
   }
 };
 
-test('any flat roster gives safe hosts or a TsaltError', () => {
+test('any flat roster yields safe hosts or a TsaltError', () => {
   fc.assert(
     fc.property(hostile, text => {
       const entries = survives(() => entriesOf(loadYaml(text, { file: '/r' }), '/r')) ?? [];

@@ -34,7 +34,7 @@ test('secrets come from the environment, a private file or a command', async () 
   expect(values).toEqual(['from env', 'from file', 'from command x']);
 });
 
-test('a file descriptor is read once, whoever names it', async () => {
+test('a file descriptor is read once, however many hosts name it', async () => {
   const dir = folder({ roster: 'a: x\nb: {host: y, passwd: {fd: 999}}\n', secret: 'from 3\n' });
   const number = openSync(join(dir, 'secret'), 'r');
   onTestFinished(() => closeSync(number));

@@ -147,7 +147,7 @@ test('returns is implied by contracts of any kind, and by none of them', async (
   );
 });
 
-test('a broken contract is told at load, with all that is missing', async () => {
+test('a broken contract is reported at load, with all that is missing', async () => {
   const { registry, run } = await opened({
     'salt/_modules/half.ts': `export const __contracts__ = ['auto_state'];
       export const get = (id: string) => ({}); export const create = (name: string) => ({});
@@ -290,7 +290,7 @@ test('auto_state refuses parameters that it cannot fill', async () => {
   expect(reason).not.toMatch(/'get'|'delete'/);
 });
 
-test('auto_state refuses answers of get and list that are no resources', async () => {
+test('auto_state refuses results of get and list that are not resources', async () => {
   const functions = `export const __contracts__ = ['auto_state'];
     export const __func_alias__ = { list_: 'list', delete_: 'delete' };
     const answer = (ret: unknown) => ({ result: true, comment: '', ret });

@@ -43,7 +43,7 @@ const graph = (allowed: readonly string[]) =>
     }),
   );
 
-/** What the compiler makes of this: `prereq` also tells its target. */
+/** The compiler's result for this: `onfail` also names its target. */
 const toChunks = (nodes: readonly Node[], links: readonly Link[]): LowChunk[] =>
   nodes.map(({ fun, parallel }, at) => {
     const chunk = low(fun, `s${at}`, parallel ? { parallel: true } : {});
@@ -58,7 +58,7 @@ const toChunks = (nodes: readonly Node[], links: readonly Link[]): LowChunk[] =>
 const realCalls = ({ calls }: EngineRun, name: string) =>
   calls.filter(call => call.name === name && !call.test && call.fun !== 't.mod_watch');
 
-test('whatever the graph: the run ends, every state has a result, none runs twice', async () => {
+test('with any graph, the run ends, every state has a result, none runs twice', async () => {
   await fc.assert(
     fc.asyncProperty(graph(kinds), async ({ nodes, links }) => {
       const chunks = toChunks(nodes, links);

@@ -242,7 +242,7 @@ describe('retry', () => {
     };
   };
 
-  test('repeats until the result is right and tells of each attempt', async () => {
+  test('repeats until the result is right and reports each attempt', async () => {
     const { results } = await runEngine(
       [low('flaky.go', 'x', { retry: { attempts: 5, interval: 0 } })],
       { table: third() },

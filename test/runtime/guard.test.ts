@@ -33,7 +33,7 @@ afterEach(() => removeFolder(dir));
 const at = (...parts: string[]): string => join(dir, ...parts);
 const nobody = async (): Promise<ReadonlySet<string>> => new Set();
 
-/** Everything in a folder, as far as a person could tell it from another. */
+/** Everything in a folder, as far as a user could see a difference. */
 const look = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .sort()
@@ -178,7 +178,7 @@ describe('the folder of a guarded run', () => {
     expect(decide(folder)).toBe(false);
   });
 
-  test('tells what was put back, and goes', async () => {
+  test('returns what was restored, and is removed', async () => {
     const outcome = { confirmed: false, restored: ['/etc/hosts'], problems: [] };
     guard(['run.lock', gone], ['ended', ''], ['outcome.json', outcome]);
     expect(guardHolder(dir)).toBeUndefined();

@@ -167,7 +167,7 @@ test('after a power cut every planned state that is not known to have ended coun
   expect(await reactions(dir, of(dir))).toEqual(['web']);
 });
 
-test('what the SLS no longer asks for is named and forgotten; another SLS keeps it', async () => {
+test('a reaction that the SLS no longer requests is named and dropped; another SLS keeps it', async () => {
   const dir = makeDir();
   const of = reacting.watch?.of ?? (() => []);
   await killInside(dir, gate => of(dir).map(chunk => ({ ...chunk, gate })));

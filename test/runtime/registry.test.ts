@@ -207,7 +207,7 @@ test('helpers in _utils are called as they are', async () => {
   expect(await call(host, 'u.go')).toEqual([1, { c: 2 }]);
 });
 
-test('hooks of a state module are found and are no states', async () => {
+test('hooks of a state module are found and are not states', async () => {
   const host = await opened({
     'salt/_states/s.ts': `export const go = (name: string) => ({ name });
       export const mod_init = (low: object) => true;
@@ -248,7 +248,7 @@ test('CommonJS modules and modules in folders work, with packages they bring', a
   expect(await call(host, 'only_dev.go')).toBe('dev');
 });
 
-test('whoever calls a helper that is not there learns why', async () => {
+test('the caller of a missing helper learns why', async () => {
   const { registry, run } = await opened({
     'salt/_utils/closed.ts': `export const __virtual__ = () => [false, 'closed today']; export const f = () => 1;`,
     'salt/_utils/open.ts': `export const f = () => 1; export const _g = () => 2;`,

@@ -246,7 +246,7 @@ describe('the runtime on its wire', () => {
     expect(pids().filter(lives)).toEqual([]);
   });
 
-  test('a lost link lets the running state finish, starts no other and tells the next run', async () => {
+  test('a lost link lets the running state finish, starts no other and informs the next run', async () => {
     const dir = makeDir();
     const first = start(dir);
     const mark = join(dir, 'mark');
@@ -273,7 +273,7 @@ describe('the runtime on its wire', () => {
   });
 });
 
-test('a state outlives a lost link by more than 10 s, the next run is told, SIGTERM ends it', {
+test('a state outlives a lost link by more than 10 s, the next run is refused, SIGTERM ends it', {
   timeout: 60_000,
 }, async () => {
   const dir = makeDir();

@@ -16,7 +16,7 @@ const lenient = (
   return { ...call, told };
 };
 
-test('what is given by name stands before the others where a function takes any number', () => {
+test('named arguments come first in a function that takes any number', () => {
   expect(lenient(write, ['a', 'b'], { path: '/f' })).toEqual({
     args: ['/f', 'a', 'b'],
     kwargs: {},
@@ -29,7 +29,7 @@ test('what is given by name stands before the others where a function takes any 
   });
 });
 
-test('keywords that a function does not have are left out and told', () => {
+test('keywords that a function does not have are left out and reported', () => {
   const echo: FunctionSignature = { positional: [{ name: 'text' }], keywords: [{ name: 'loud' }] };
   expect(lenient(echo, [], { text: 'x', foo: 1, loud: true })).toEqual({
     args: [],

@@ -71,7 +71,7 @@ const take = (dir: string) =>
     { dir, isStopping: () => false, log: () => undefined },
   );
 
-test('a killed run with no command left gives way, and its files are removed', async () => {
+test('a killed run without a remaining command gives up its lock, and its files are removed', async () => {
   const dir = join(root, 'over');
   const ended = { pid: process.pid, begun: '1', program: 'apt-get' };
   for (const record of ['', '{"pid":', `${JSON.stringify(ended)}\nnull\n{"pid":-1,"begun":""}\n`]) {

@@ -52,7 +52,7 @@ describe('env', () => {
     );
   });
 
-  test('what is no address of a profile stays as it is, or is refused', async () => {
+  test('an address without a profile is returned unchanged, or refused', async () => {
     const { call } = await siteWith('osenv: {driver: env}\n');
     for (const uri of ['plain', 'sdb://osenv', 'sdb://osenv/', 'sdb://other/x'])
       expect(await call('sdb.get', [uri])).toBe(uri);
@@ -85,7 +85,7 @@ describe('file', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test('a key leads nowhere else, and what others may read is no secret', async () => {
+  test('a key leads nowhere else, and a file that others may read is not used for secrets', async () => {
     const { call, dir } = await siteWith('secrets: {driver: file, dir: secrets}\n', {
       outside: 'x',
       'secrets/open': 'x',

@@ -98,7 +98,7 @@ test('a certificate is obtained, kept, and renewed in time', async () => {
   expect(await host.call('acme.certs')).toEqual(['www.example.com']);
 });
 
-test('further names expand a certificate; a refusal is told', async () => {
+test('further names expand a certificate; a refusal is reported', async () => {
   await next(90);
   writeFileSync(join(host.root, 'wants-expand'), '');
   expect((await apply()).result).toBe(true);

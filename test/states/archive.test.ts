@@ -225,7 +225,7 @@ test('rar is refused by name', async () => {
   });
 });
 
-test('what an archive replaces goes first: its top-level names, or the whole directory', async () => {
+test('files that an archive replaces are removed first: its top-level names, or the whole directory', async () => {
   const archive = join(host.root, 'a.tar');
   execFileSync('tar', ['cf', archive, '-C', makeTree(), 'app']);
   const target = join(host.root, 'out');
@@ -323,7 +323,7 @@ test.each([
   expect(existsSync(join(host.root, 'out'))).toBe(false);
 });
 
-test('what a tar brings is named alike before and after it is unpacked', async () => {
+test('the contents of a tar have the same names before and after it is unpacked', async () => {
   const archive = join(host.root, 'a.tar');
   execFileSync('tar', ['cf', archive, '-C', makeTree(), 'app']);
   const call = ['archive.extracted', join(host.root, 'out'), archive] as const;
@@ -349,7 +349,7 @@ test('extract_perms is for zip archives: what is in a tar keeps its mode, as in 
   expect(await modeAfter('zip')).not.toBe('711');
 });
 
-test('archive.extracted names what stands in its way as Salt does', async () => {
+test('archive.extracted names existing files in its way as Salt does', async () => {
   const tree = makeTree();
   const archive = join(host.root, 'a.tar');
   execFileSync('tar', ['cf', archive, '-C', tree, 'app']);
@@ -389,7 +389,7 @@ test('one folder at the top is asked for as Salt asks: what --strip-components l
   }
 });
 
-test('archive.extracted gives all below the top level to the owner, and below enforce_ownership_on', async () => {
+test('archive.extracted sets the owner of all below the top level, and below enforce_ownership_on', async () => {
   if (process.getuid?.() !== 0) return;
   const tree = makeTree();
   const archive = join(host.root, 'a.tar');

@@ -143,7 +143,7 @@ test('debconf.set_file answers what is not answered so, and shows no password', 
   });
 });
 
-test('what a file is given from a source is rendered with Jinja, as in Salt', async () => {
+test('the source of a file is rendered with Jinja, as in Salt', async () => {
   const { made } = hostWith({});
   made.control.set('part', 'port {{ port }}\n');
   const name = made.write('conf', 'first\n');

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeHost, type TestHost } from './runner.ts';
 import { runThreeTimes, type StateCase } from './three-runs.ts';
 
-/** What arguments of file states do in Salt, where a comparison of both once differed. */
+/** Effects of file states' arguments in Salt, where a comparison of both once differed. */
 let host: TestHost;
 beforeEach(() => {
   host = makeHost();
@@ -217,15 +217,18 @@ test('cached refuses a file of the control node that has another hash', async ()
   expect(said.comment).toMatch(/^File is cached to .*, but the hash \(9dd4e461.*\) does not match/);
 });
 
-test.skipIf(process.geteuid?.() !== 0)('copy gives all of a folder to its user', async () => {
-  host.write('s/x', '1');
-  host.write('s/y/z', '2');
-  const args = { user: 'nobody', group: 'nogroup' };
-  const to = join(host.root, 'd');
-  expect(await host.state('file.copy', to, join(host.root, 's'), args)).toMatchObject({
-    result: true,
-  });
-  const uid = statSync(to).uid;
-  expect(uid).not.toBe(0);
-  for (const each of ['x', 'y', 'y/z']) expect(statSync(join(to, each)).uid, each).toBe(uid);
-});
+test.skipIf(process.geteuid?.() !== 0)(
+  'copy sets the owner of everything in a folder',
+  async () => {
+    host.write('s/x', '1');
+    host.write('s/y/z', '2');
+    const args = { user: 'nobody', group: 'nogroup' };
+    const to = join(host.root, 'd');
+    expect(await host.state('file.copy', to, join(host.root, 's'), args)).toMatchObject({
+      result: true,
+    });
+    const uid = statSync(to).uid;
+    expect(uid).not.toBe(0);
+    for (const each of ['x', 'y', 'y/z']) expect(statSync(join(to, each)).uid, each).toBe(uid);
+  },
+);

@@ -287,7 +287,7 @@ test.each(cases)('$title: test mode and a second run change nothing', async one 
   await runThreeTimes(host, one);
 });
 
-test('an unchanged managed file asks for nothing when control told its hash before', async () => {
+test('an unchanged managed file requests nothing if control sent its hash before', async () => {
   host.control.set('a', 'text\n').set('t', 'x={{ x }}\n');
   const request = renderRequest(
     { name: `${host.root}/t`, source: 'salt://t', template: 'liquid', context: { x: 1 } },

@@ -22,7 +22,7 @@ import { makeHost, type TestHost } from './runner.ts';
 
 const isRoot = process.geteuid?.() === 0;
 
-/** What a folder holds: names, owners, modes and contents. */
+/** The contents of a folder: names, owners, modes and contents. */
 const listing = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .sort()
@@ -225,7 +225,7 @@ describe.skipIf(!isRoot)('as root, below a directory of another account', () => 
     expect(statSync(path)).toMatchObject({ uid: 0, mode: 0o100755 });
   });
 
-  test('a hard link to a file of root does not give that file away', async () => {
+  test("a hard link to a file of root does not change that file's owner", async () => {
     const outside = mkdtempSync(join(alice.home, '../tsalt-hard-'));
     writeFileSync(join(outside, 'target'), 'secret', { mode: 0o600 });
     linkSync(join(outside, 'target'), join(alice.home, 'work/hard'));
@@ -243,7 +243,7 @@ describe.skipIf(!isRoot)('as root, below a directory of another account', () => 
     expect({ uid, mode: mode & 0o777 }).toEqual({ uid: 0, mode: 0o600 });
   });
 
-  test('what is removed recursively stays below its folder, whatever the user swaps meanwhile', async () => {
+  test('a recursive removal stays below its folder, whatever the user swaps meanwhile', async () => {
     const python = `
 import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)

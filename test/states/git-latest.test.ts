@@ -6,7 +6,7 @@ import { nothing } from '../helpers/nothing.ts';
 import { git, makeOrigin } from './git-origin.ts';
 import { makeHost, snapshot, type TestHost } from './runner.ts';
 
-// What is expected here is what Salt 3006.9 answered in the same situations.
+// The expected results are those of Salt 3006.9 in the same situations.
 
 let host: TestHost;
 let origin: string;
@@ -93,7 +93,7 @@ test.skipIf(!hasGit)('git.latest refuses in a test what it refuses in earnest', 
     expect(await plan(options)).toMatchObject({ result: false, comment });
 });
 
-test.skipIf(!hasGit)('git.latest tells what force_reset throws away', async () => {
+test.skipIf(!hasGit)('git.latest reports what force_reset discards', async () => {
   const first = commit('1');
   await run();
   host.write('clone/f', 'mine');

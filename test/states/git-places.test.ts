@@ -20,7 +20,7 @@ afterEach(() => host.remove());
 
 const hasGit = which('git') !== undefined;
 
-test.skipIf(!hasGit)('git.detached stands at a tag, a branch and a commit', async () => {
+test.skipIf(!hasGit)('git.detached checks out a tag, a branch and a commit', async () => {
   const first = commit('1');
   git(origin, 'tag', '-a', '-m', 'one', 'v1');
   const run = (rev: string, options = {}) =>

@@ -51,7 +51,7 @@ test.skipIf(!hasGit)(
     });
     expect(host.file('clone/f')).toBe('2');
     git(origin, 'tag', 'v1', first);
-    // Back to an older revision is no fast-forward.
+    // Going back to an older revision is not a fast-forward.
     expect(await run({ rev: 'v1' })).toMatchObject({ result: false });
     expect(await run({ rev: 'v1', force_reset: true })).toMatchObject({
       result: true,
@@ -70,7 +70,7 @@ test.skipIf(!hasGit)(
   },
 );
 
-test.skipIf(!hasGit)('git.latest keeps local changes unless it is told not to', async () => {
+test.skipIf(!hasGit)('git.latest keeps local changes unless it may discard them', async () => {
   commit('1');
   const target = join(host.root, 'clone');
   await host.state('git.latest', origin, { target });
@@ -212,7 +212,7 @@ test.skipIf(!hasGit).each([
   expect(existsSync(target)).toBe(false);
 });
 
-/** A server of the plain kind: files of a bare repository, for whoever knows the password. */
+/** A dumb HTTP server: files of a bare repository, protected by a password. */
 const startServer = async (root: string) => {
   const seen: string[] = [];
   const server = createServer((request, response) => {
@@ -438,7 +438,7 @@ test.skipIf(!hasGit)('git: keys of the configuration, and what no key is', async
   await expect(host.call('git.config_get', 'a.b')).rejects.toThrow("'cwd' argument required");
 });
 
-test.skipIf(!hasGit)('git.status tells a renamed file by its new name alone', async () => {
+test.skipIf(!hasGit)('git.status returns a renamed file under its new name alone', async () => {
   writeFileSync(join(origin, 'Dockerfile'), 'FROM scratch\n');
   execFileSync('git', ['add', 'Dockerfile'], { cwd: origin });
   commit('1');

@@ -36,7 +36,7 @@ test('host.present adds a name, sets the comment and cleans others', async () =>
     { ...here, root: host.root, file: host.file },
     { title: '', fun: 'host.only', name: '10.0.0.9', args: [['a', 'b']] },
   );
-  // A host whose comment changes is not told as one that is there.
+  // A host whose comment changes is not reported as already present.
   expect(await here.test('host.present', 'db1', '10.0.0.1', { comment: 'new' })).toMatchObject({
     result: null,
     comment: 'Comment for 10.0.0.1 (new) would be added',
@@ -109,7 +109,7 @@ test('ssh_auth predicts keys of a user whom an earlier state will add, and fails
   });
 });
 
-test('ssh_auth refuses text that is no key', async () => {
+test('ssh_auth refuses text that is not a key', async () => {
   const options = { config: `${host.root}/keys` };
   expect(
     await host.state('ssh_auth.present', 'AAAA\nssh-rsa AAAA', userInfo().username, options),
@@ -262,7 +262,7 @@ test.each([
   expect(parseCrontab(text).env).toEqual([{ name: 'A', value }]);
 });
 
-test('sysctl tells in test mode what a file and the kernel lack', async () => {
+test('sysctl reports in test mode what a file and the kernel lack', async () => {
   const config = host.write('sysctl.conf', 'kernel.ostype = Linux\n');
   const same = await host.test('sysctl.present', 'kernel.ostype', 'Linux', { config });
   expect(same).toMatchObject({

@@ -66,7 +66,7 @@ describe('file.mknod', () => {
     );
   });
 
-  test('tells devices and their numbers', async () => {
+  test('returns devices and their numbers', async () => {
     expect(await host.call('file.is_chrdev', '/dev/null')).toBe(true);
     expect(await host.call('file.is_blkdev', '/dev/null')).toBe(false);
     expect(await host.call('file.get_devmm', '/dev/null')).toEqual([1, 3]);
@@ -171,14 +171,14 @@ describe('copies of what the control node has', () => {
     expect(statSync(at('rendered')).mode & 0o777).toBe(0o600);
   });
 
-  test('what the file server does not have is false by URL and empty by file', async () => {
+  test('a file that the file server does not have is false by URL and empty by file', async () => {
     expect(await host.call('cp.get_url', 'salt://d/none', at('x'))).toBe(false);
     expect(await host.call('cp.get_url', 'salt://d/none', null)).toBe(false);
     expect(await host.call('cp.get_file', 'salt://d/none', at('x'))).toBe('');
   });
 });
 
-test('saltutil tells and ends what runs', async () => {
+test('saltutil lists and ends running jobs', async () => {
   expect(await host.call('saltutil.running')).toEqual([]);
   const { takeLock } = await import('../../src/modules/_shared/commands/run-lock.ts');
   const lock = takeLock(at('.cache'), 'state.apply');

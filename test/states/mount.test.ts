@@ -34,7 +34,7 @@ const hostWith = (device: string, fstype: string, opts: string[]) => {
   return { made, calls, path: join(made.root, 'mnt') };
 };
 
-test('what is mounted with other options is mounted anew, and left alone after', async () => {
+test('a mount with other options is remounted, and unchanged after that', async () => {
   const now = ['rw', 'relatime', 'size=1024k'];
   const { made, calls, path } = hostWith('tmpfs', 'tmpfs', now);
   const wish = { opts: ['size=1m', 'noexec', 'nofail'], persist: false };
@@ -58,7 +58,7 @@ test('what is mounted with other options is mounted anew, and left alone after',
   });
 });
 
-test('NFS takes other options only when it is mounted anew; the user is who mounts', async () => {
+test('NFS uses other options only after a new mount; the user is the one that mounts', async () => {
   const { made, calls, path } = hostWith('nas:/data', 'nfs', ['rw', 'proto=tcp', 'vers=3']);
   const run = (opts: string, more = {}) =>
     made.state('mount.mounted', path, 'nas:/data', 'nfs', { opts, persist: false, ...more });
@@ -88,7 +88,7 @@ test('another device is taken away, unless device_name_regex permits it', async 
   expect(calls.map(([what]) => what)).toEqual(['umount', 'mount']);
 });
 
-test('a bind mount is told by the folder that it shows', async () => {
+test('a bind mount is identified by the folder that it shows', async () => {
   const { made, calls, path } = hostWith('/dev/sda1', 'ext4', ['rw']);
   symlinkSync(path, join(made.root, 'shown'));
   const run = (device: string) =>
@@ -153,7 +153,7 @@ test('a new entry of the fstab is mounted by the name that it has there', async 
   expect(made.file('fstab')).toBe('');
 });
 
-test('auto finds an entry by its device, or by its place where there is no device', async () => {
+test('auto finds an entry by its device, or by its mount point if there is no device', async () => {
   const made = hostWith('none', 'tmpfs', []).made;
   const config = made.write('fstab', 'UUID=abc /data ext4 noatime 1 2\n# end\n');
   const set = (name: string, device: string, fstype: string, options = {}) =>
@@ -228,7 +228,7 @@ test('empty options are the usual ones, then and in the fstab', async () => {
   expect(made.file('fstab')).toBe(`tmpfs\t\t${path}\ttmpfs\tdefaults\t0 0\n`);
 });
 
-test('what is mounted from another device is not taken away', async () => {
+test('a mount of another device is not removed', async () => {
   const { made, calls, path } = hostWith('/dev/sda1', 'ext4', ['rw']);
   expect(await made.state('mount.unmounted', path, { device: '/dev/sdb1' })).toMatchObject({
     result: false,
@@ -255,7 +255,7 @@ test.skipIf(process.getuid?.() !== 0)(
     });
     expect(kept).toMatchObject({ result: true, changes: { mkmnt: true } });
     expect([own(left), own(join(host.root, 'left')), own(host.root)]).toEqual([1, 1, 0]);
-    // No device is there, whoever mounts it.
+    // No such device exists, for any user.
     const tried = await host.state('mount.mounted', mounted, '/dev/nothing', 'ext4', options);
     expect(tried).toMatchObject({ result: false });
     expect(own(mounted)).toBe(1);

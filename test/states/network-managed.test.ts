@@ -12,7 +12,7 @@ import { contextOf, within } from '../modules/_context.ts';
 const stanza = (type: string, settings: InterfaceSettings, name = 'eth0', enabled = true) =>
   interfaceStanza(name, type, enabled, settings).text;
 
-// What Salt 3006.9 writes; where it drops a setting (ipv6addr, up_cmds, numbers) it stands here.
+// The output of Salt 3006.9; settings that it drops (ipv6addr, up_cmds, numbers) are included here.
 test.each<[string, InterfaceSettings, string[]]>([
   ['eth', { proto: 'dhcp' }, ['iface eth0 inet dhcp']],
   [

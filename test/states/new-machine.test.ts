@@ -13,7 +13,7 @@ const user = 'tsalt-nobody-yet';
 const origin = 'https://127.0.0.1:1/none.git';
 const key = 'AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl';
 
-/** What needs an account, a folder or a file that an earlier state of the same run makes. */
+/** States that need an account, a folder or a file which an earlier state of the same run makes. */
 const cases: [fun: string, name: string, args: Record<string, unknown>][] = [
   ['cron.present', 'backup', { user }],
   ['cron.env_present', 'PATH', { user, value: '/bin' }],

@@ -135,7 +135,7 @@ const hostOf = (
   };
 };
 
-/** What a host asks of the control node, by the control node's own functions. */
+/** A host's calls to the control node, with the control node's own functions. */
 const slsutil: Record<string, ModuleFunction> = {
   'slsutil.deserialize': async (format, text) =>
     toPlain(deserialize(String(format), String(text), new Map())),

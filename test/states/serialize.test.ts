@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeHost, type TestHost } from './runner.ts';
 import { runThreeTimes, type StateCase } from './three-runs.ts';
 
-/** What Salt 3006.9 writes and merges, serializer by serializer. */
+/** The output and merges of Salt 3006.9, serializer by serializer. */
 let host: TestHost;
 beforeEach(() => {
   host = makeHost();

@@ -235,7 +235,7 @@ test('disk.usage knows the root file system', async () => {
   expect(usage['/']?.capacity).toMatch(/^\d+%$/);
 });
 
-test('what is so already is told by timezone, locale, kmod and mount', async () => {
+test('timezone, locale, kmod and mount report what is already in place', async () => {
   const zone = String(await host.call('timezone.get_zone'));
   expect(await host.test('timezone.system', zone)).toMatchObject({ changes: nothing });
   expect(await host.test('timezone.system', 'No/Where')).toMatchObject({ result: false });

@@ -10,7 +10,7 @@ export type StateCase = {
   readonly control?: Readonly<Record<string, string>>;
   readonly name: string;
   readonly args?: readonly unknown[];
-  /** `changes` of the real run; `ROOT` stands for the scratch folder. */
+  /** `changes` of the real run; `ROOT` is replaced by the scratch folder. */
   readonly changes?: unknown;
   readonly testChanges?: unknown;
   readonly comment?: string;

@@ -43,7 +43,7 @@ test('keys of libvirt come from the pillar, and only root reads them', async () 
   });
 });
 
-test('a host without keys in its pillar is told so', async () => {
+test('a host without keys in its pillar is reported', async () => {
   host = makeHost();
   expect(await host.state('virt.keys', 'all', { basepath: host.root })).toMatchObject({
     result: false,

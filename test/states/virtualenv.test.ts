@@ -54,7 +54,7 @@ describe.skipIf(missing)(`virtualenv.managed, by Python's own venv${missing}`, (
     const version = (): string =>
       spawnSync(join(venv, 'bin/pip'), ['show', 'tsalt-tiny'], { encoding: 'utf8' }).stdout;
     expect(version()).toContain('Version: 1.0');
-    // Any program that tells a version will do: virtualenv itself need not be installed.
+    // Any program that prints a version will do: virtualenv itself need not be installed.
     const [pip] = /\d[\d.]*/.exec(
       spawnSync(join(venv, 'bin/pip'), ['--version'], { encoding: 'utf8' }).stdout,
     ) ?? [''];
@@ -112,7 +112,7 @@ describe.skipIf(missing)(`virtualenv.managed, by Python's own venv${missing}`, (
     expect(version()).toBe('');
   }, 180_000);
 
-  test('what pip and the program are given comes to them', async () => {
+  test('the arguments for pip and the program are passed to them', async () => {
     const venv = join(host.root, 'venv');
     const links = join(host.root, 'links');
     mkdirSync(links);
@@ -161,7 +161,7 @@ describe.skipIf(missing)(`virtualenv.managed, by Python's own venv${missing}`, (
     });
   }, 180_000);
 
-  test('what cannot be is said', async () => {
+  test('impossible requests are reported', async () => {
     const venv = join(host.root, 'venv');
     const run = (args: object) => host.state('virtualenv_mod.managed', venv, args);
     expect(await run({ requirements: 'salt://nowhere' })).toMatchObject({

@@ -47,7 +47,7 @@ test('a source from the web is fetched when its hash is not what the file has', 
   expect(gets).toEqual(['/f']);
 });
 
-test('the hash may stand in a file of hashes, and the first source that answers is taken', async () => {
+test('the hash may be in a file of hashes, and the first source that responds is used', async () => {
   const options = { source: [`${url}/none`, `${url}/f`], source_hash: `${url}/SUMS` };
   expect(await host.state('file.managed', `${host.root}/f`, options)).toMatchObject({
     result: true,
@@ -69,7 +69,7 @@ test('a source with another hash is refused and leaves nothing behind', async ()
   expect(existsSync(join(host.root, 'f'))).toBe(false);
 });
 
-test('a source without a hash is refused unless it is told to be taken', async () => {
+test('a source without a hash is refused unless the state accepts it', async () => {
   const source = `${url.replace('//', '//anna:secret@')}/f`;
   const refused = await host.state('file.managed', `${host.root}/f`, { source });
   expect(refused.comment).toBe(

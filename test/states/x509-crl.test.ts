@@ -71,7 +71,7 @@ describe.skipIf(missing)(`extensions of revocation lists${missing}`, () => {
     });
   });
 
-  test('a list that is made anew has the next number', async () => {
+  test('a list that is made again has the next number', async () => {
     const extensions = { cRLNumber: 'auto' };
     await managed({ extensions });
     expect(number()).toBe('1');

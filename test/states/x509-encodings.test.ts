@@ -99,7 +99,7 @@ describe.skipIf(missing !== '')(`encodings of x509${missing}`, () => {
     expect(publicOf('out.key')).toBe(publicOf('web.key'));
   });
 
-  test('what another program wrote is read: nothing to do but what is asked for', async () => {
+  test('the output of another program is read: only the requested changes are made', async () => {
     await host.state('x509.certificate_managed', at('web.crt'), web());
     for (const [name, extra] of [
       ['new', []],
@@ -251,7 +251,7 @@ describe.skipIf(missing !== '')(`encodings of x509${missing}`, () => {
     openssl('pkcs12', '-in', at('web.p12'), '-passin', 'pass:x', '-nodes');
   });
 
-  test('encodings that are none are refused by name', async () => {
+  test('unknown encodings are refused by name', async () => {
     const refused = await host.state('x509.csr_managed', at('a'), {
       private_key: at('web.key'),
       encoding: 'pkcs12',

@@ -234,7 +234,7 @@ describe.skipIf(missing)(`x509, judged by openssl${missing}`, () => {
     });
   });
 
-  test("the parts of a subject stand in Salt's order: a certificate of Salt's is not made again", async () => {
+  test("the parts of a subject have Salt's order: a certificate of Salt is not made again", async () => {
     await authority();
     await thrice('x509.certificate_managed', 'web.crt', {
       ...webArgs(),
@@ -282,7 +282,7 @@ describe.skipIf(missing)(`x509, judged by openssl${missing}`, () => {
     },
   );
 
-  test('a private key is open to nobody else, also where something open stood', async () => {
+  test('a private key is readable by its owner only, also if it replaces a readable file', async () => {
     const mode = (path: string): string => (statSync(at(path)).mode & 0o777).toString(8);
     host.write('open.key', 'no key', 0o644);
     await thrice('x509.private_key_managed', 'open.key', { algo: 'ec', overwrite: true });
@@ -294,7 +294,7 @@ describe.skipIf(missing)(`x509, judged by openssl${missing}`, () => {
     expect(mode('copy.key')).toBe('440');
   });
 
-  test('what openssl made is read', async () => {
+  test('files made by openssl are read', async () => {
     execFileSync(
       'openssl',
       [
@@ -379,7 +379,7 @@ describe.skipIf(missing)(`x509, judged by openssl${missing}`, () => {
     expect(changes).toEqual({ digest: { old: 'sha512', new: 'sha384' } });
   });
 
-  test('x509.write_pem opens a private key to nobody else', async () => {
+  test('x509.write_pem makes a private key readable by its owner only', async () => {
     await authority();
     await host.call('x509.write_pem', at('web.key'), at('copy.key'));
     expect(statSync(at('copy.key')).mode & 0o777).toBe(0o600);
@@ -426,7 +426,7 @@ describe.skipIf(missing)(`x509, judged by openssl${missing}`, () => {
     expect(comment).toMatch(says);
   });
 
-  test('half a certificate is no crash', async () => {
+  test('half a certificate does not cause a crash', async () => {
     await authority();
     const pem = readFileSync(at('ca.crt'), 'utf8').split('\n');
     for (const lines of [2, 3, 5]) {

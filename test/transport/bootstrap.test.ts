@@ -67,7 +67,7 @@ test('a runtime starts over one connection and one channel, first with the artif
   expect(counts.channels - before.channels).toBe(2);
 });
 
-test('what is sent early is answered, whether the artifact was there or not', async () => {
+test('an early request is answered, with or without the artifact on the host', async () => {
   for (const wipe of [true, false]) {
     const host = { ...target.host, thin_dir: join(target.home, `early-${wipe}`) };
     let answer: Promise<unknown> = Promise.resolve();

@@ -111,7 +111,7 @@ describe.skipIf(missing)(`bringing Node to a host${missing}`, () => {
     const { node, path } = await begin(subject, source);
     expect(node).toBe(process.version);
     expect(path).toBe(join(subject.home, `.cache/tsalt-ssh/node-${hash}`));
-    // What killed runs left goes; what may be another run's at work stays.
+    // Remains of killed runs are removed; files of a possible running one stay.
     expect(readdirSync(workspace).filter(file => file.startsWith('.'))).toEqual(['.node-2']);
     const count = asked.length;
     await begin(subject, source);
@@ -120,7 +120,7 @@ describe.skipIf(missing)(`bringing Node to a host${missing}`, () => {
     await subject.close();
   });
 
-  test('what the mirror gives is not run when its hash is another', async () => {
+  test('a download from the mirror is not run if its hash differs', async () => {
     const subject = await bareHost('wrong');
     const source = withMirror(`${base}/node-v22.0.0-test.tar.gz`, '0'.repeat(64));
     const error = await begin(subject, source).catch((fault: unknown) => fault as TsaltError);
@@ -130,7 +130,7 @@ describe.skipIf(missing)(`bringing Node to a host${missing}`, () => {
     await subject.close();
   });
 
-  test('a mirror that cannot be reached is no end: Node comes from here', async () => {
+  test('an unreachable mirror is not fatal: Node is sent from here', async () => {
     const subject = await bareHost('fallback');
     const { path } = await begin(
       subject,

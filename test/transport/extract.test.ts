@@ -10,7 +10,7 @@ const { path: dir, remove } = scratch('tsalt-extract');
 afterAll(remove);
 const nothing = async (): Promise<void> => undefined;
 
-test('an archive that cannot be read ends the unpacking, and is told', async () => {
+test('an unreadable archive ends the unpacking, and is reported', async () => {
   mkdirSync(join(dir, 'folder'));
   await expect(extract(join(dir, 'folder'), 'x', nothing)).rejects.toThrow('EISDIR');
   await expect(extract(join(dir, 'absent'), 'x', nothing)).rejects.toThrow('ENOENT');

@@ -11,7 +11,7 @@ import { scratch } from '../helpers/hosts.ts';
 const { path: dir, remove } = scratch('tsalt-keys');
 afterAll(remove);
 
-test('the wrong passphrase of one host is no trouble of others that use the key', async () => {
+test('the wrong passphrase of one host does not affect others that use the key', async () => {
   const path = join(dir, 'key');
   writeFileSync(path, newKey('ed25519', 'right').private);
   let parsed = 0;

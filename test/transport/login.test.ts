@@ -148,7 +148,7 @@ test('a key that is not taken is a fault of the login', async () => {
   );
 });
 
-test('where a key is refused and a password would do, the ways to give one are named', async () => {
+test('if a key is refused and a password would do, the ways to set one are named', async () => {
   const target = await start({ keys: [newKey().public], password: 'right' });
   const text = showError(await fault(connect(target)));
   expect(text).toContain('The host takes: publickey, password');
@@ -227,7 +227,7 @@ test('a run takes no second key for a name whose first one it has accepted', asy
   expect(second.server.counts.logins).toEqual([]);
 });
 
-test('a known_hosts that cannot be written is told before the login', async () => {
+test('a known_hosts that cannot be written is reported before the login', async () => {
   const target = await start();
   const file = join(target.dir, 'id', 'known_hosts');
   const error = await fault(

@@ -92,7 +92,7 @@ test('a script that fails stops the run, shows what it said, and runs again next
 test('a script that is altered on the way is not run', async () => {
   const bin = join(subject.dir, 'bin');
   mkdirSync(bin);
-  // A host whose line drops a byte: its head gives one less.
+  // A host whose line drops a byte: its head returns one less.
   writeFileSync(join(bin, 'head'), '#!/bin/sh\n/usr/bin/head "$@" | tr e a\n', { mode: 0o755 });
   const touched = join(subject.dir, 'touched');
   const host = withScript('altered', `#!/bin/sh\ntouch ${touched}\n`, { set_path: bin });

@@ -12,7 +12,7 @@ import { aHost, scratch, startTestHost } from '../helpers/hosts.ts';
 import { hasSshd, startSshd } from '../helpers/sshd.ts';
 import { tinyArtifact } from '../helpers/tiny-artifact.ts';
 
-/** Begins on a host whose `sudo` ends like this; tells how often a password was asked for. */
+/** Begins on a host whose `sudo` ends like this; returns how often a password was asked for. */
 const withSudo = async (words: string, status = 1) => {
   const { path, remove } = scratch();
   mkdirSync(join(path, 'bin'));

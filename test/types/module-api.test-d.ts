@@ -36,7 +36,7 @@ test('depends() keeps the type of the function', () => {
   depends(1, (name: string) => name);
 });
 
-test('a test context gives back what the work gives', () => {
+test('a test context returns the result of the work', () => {
   const t = createTestContext({ test: true });
   expectTypeOf(t.run(async () => 1)).toEqualTypeOf<Promise<number>>();
 });

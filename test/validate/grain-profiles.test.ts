@@ -45,7 +45,7 @@ test.each(profileNames)('grains profile %s: has every grain of a host, of its ty
       {},
     );
   const typeOf = (value: unknown): string => (Array.isArray(value) ? 'list' : typeof value);
-  /** What only some hosts have, and what a host has in several types. */
+  /** Grains that only some hosts have, or that have several types. */
   const some =
     /^(lsb_|virtual_subtype|os|systemd|ip[46]_gw|serialnumber|uuid|gpus|num_gpus|disks|ssds|lvm|mdadm|bios|board|manufacturer|product)/;
   const missing = Object.entries(real)

@@ -29,7 +29,7 @@ const project = (files: Readonly<Record<string, string>>): string => {
   return dir;
 };
 
-/** What lint finds in one SLS. */
+/** The findings of lint in one SLS. */
 const findingsIn = async (sls: string): Promise<readonly HostFinding[]> => {
   const request = checkRequest(join(project({ 'states/a.sls': sls }), 'tsalt.yaml'));
   const linter = new Linter(request.config);
@@ -162,7 +162,7 @@ describe('tsalt-ssh lint', () => {
     expect((await run(cwd, 'validate')).rules).toEqual([]);
   });
 
-  test('compares the states of one SLS where there is no top file', async () => {
+  test('compares the states of one SLS if there is no top file', async () => {
     const cwd = project({
       'states/install.sls': '/a:\n  file.absent: []\n',
       'states/clean.sls': 'b:\n  file.absent:\n    - name: /a\n',

@@ -122,7 +122,7 @@ describe('tsalt-ssh validate', () => {
     expect(count).toBe(2);
   });
 
-  test('tells hosts of one system apart by their names, roster grains and pillar', async () => {
+  test('distinguishes hosts of one system by their names, roster grains and pillar', async () => {
     const cwd = project({
       'roster.yaml': 'web1: a\nweb2: b\nweb3: {host: c, grains: {role: db}}\nweb4: d\n',
       'states/top.sls': "base: {'*': [same, name, role, data]}\n",

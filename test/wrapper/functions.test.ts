@@ -15,7 +15,7 @@ const one = await makeSite(
 );
 afterAll(one.close);
 
-test('match functions tell whether this host is meant', async () => {
+test('match functions return whether this host is meant', async () => {
   expect(await one.call('match.glob', ['web*'])).toBe(true);
   expect(await one.call('match.pcre', ['web[2-9]'])).toBe(false);
   expect(await one.call('match.list', ['db1,web1'])).toBe(true);
@@ -41,7 +41,7 @@ test('match.filter_by picks by the first target that matches, with merge over it
   );
 });
 
-test('match.search_by gives every key that has a target for this host', async () => {
+test('match.search_by returns every key that has a target for this host', async () => {
   const lookup = { web: ['web1', 'web2'], db: ['db1'], debian: ['G@os:Debian'] };
   expect(await one.call('match.search_by', [lookup])).toEqual(['web', 'debian']);
   expect(await one.call('match.search_by', [{ db: ['db1'] }])).toBeNull();
@@ -86,7 +86,7 @@ test('pillar_opts shows the configuration under master; without it nothing is th
   site.close();
 });
 
-test('match.ifelse gives the value behind the first target that matches', async () => {
+test('match.ifelse returns the value of the first target that matches', async () => {
   const pick = (...args: unknown[]) => one.call('match.ifelse', args as never);
   expect(await pick('db*', 1, 'G@os:Debian', 2, 3)).toBe(2);
   expect(await pick('db*', 1, 3)).toBe(3);
@@ -101,7 +101,7 @@ test('match.ifelse gives the value behind the first target that matches', async 
   await expect(one.call('match.data', ['a:b'])).rejects.toThrow('match.data is not supported');
 });
 
-test('what needs a master is there by name and says so, or is empty', async () => {
+test('functions that need a master exist and say so, or return nothing', async () => {
   expect(await one.call('sys.list_runners', [])).toEqual([]);
   expect(await one.call('sys.returner_doc', ['x'])).toEqual({});
   expect(await one.call('sys.reload_modules', [])).toBe(true);
@@ -118,7 +118,7 @@ test('a template finds the folder of the configuration in opts', async () => {
   site.close();
 });
 
-test('slsutil.renderer gives text where the pipe ends with a template engine, and reads files of the host', async () => {
+test('slsutil.renderer returns text if the pipe ends with a template engine, and reads files of the host', async () => {
   const answers: Readonly<Record<string, unknown>> = {
     'file.file_exists': true,
     'file.read': 'n: {{ 2 * 3 }}\n',
@@ -197,7 +197,7 @@ test('salt_version compares code names of releases with 3006', async () => {
   expect(await answers('Kryptonite')).toEqual([false, false, false, null]);
 });
 
-test('jinja tells what a map and files of data give for this host', async () => {
+test('jinja returns a map and files of data for this host', async () => {
   const site = await makeSite({
     'states/f/map.jinja': "{% set f = {'os': grains.os, 'b': [1, none]} %}",
     'states/f/a.yaml': 'z: 1\na: {b: yes}\n',
@@ -219,7 +219,7 @@ test('jinja tells what a map and files of data give for this host', async () => 
   }
 });
 
-test('grains.items and grains.item hide names and serial numbers when told to', async () => {
+test('grains.items and grains.item hide names and serial numbers on request', async () => {
   const site = await makeSite(
     {},
     { grains: { id: 'web1', host: 'web1', fqdn: 'web1.example.com', serialnumber: 'ABCDEFGH' } },
@@ -260,7 +260,7 @@ test('an empty saltenv is base for lists of files', async () => {
 });
 
 test('slsutil.banner wraps as Python does', async () => {
-  // What Salt 3006.9 gives.
+  // The results of Salt 3006.9.
   expect(
     await one.call('slsutil.banner', [], {
       width: 14,

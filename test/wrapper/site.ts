@@ -24,7 +24,7 @@ export const makeSite = async (
     grains?: PlainDict;
     kwargs?: PlainDict;
     env?: Record<string, string>;
-    /** What answers for the host; its restart takes no time. */
+    /** Answers for the host; its restart takes no time. */
     peer?: Partial<Peer>;
   } = {},
 ) => {

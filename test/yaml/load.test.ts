@@ -167,7 +167,7 @@ test('keys and nodes know where they stand', () => {
   expect(keyPosition(b.get('c') as Data[], 0)).toEqual({ line: 4, column: 7 });
 });
 
-test('lines count from where the text stands in its file', () => {
+test('lines count from the position of the text in its file', () => {
   expect(() => loadYaml('a: 1\na: 2', { file: 'b.sls', firstLine: 10 })).toThrow(
     /line 10 and again on line 11/,
   );
@@ -227,7 +227,7 @@ test.each(['[', '{a: ', '- ', '? ', '!x [', '&a [', "{'"])(
   },
 );
 
-test('a byte order mark is no part of the text, an empty text is null', () => {
+test('a byte order mark is not part of the text, an empty text is null', () => {
   expect(value('\ufeffa: 1')).toEqual(new Map([['a', 1]]));
   expect(value('# nothing\n')).toBe(null);
 });

@@ -9,7 +9,7 @@ import divergences from './salt-yaml-divergences.json' with { type: 'json' };
 type Answer = {
   readonly value?: unknown;
   readonly error?: string;
-  /** The exception of a fault that Salt tells with a traceback, and its line. */
+  /** The exception of an error that Salt reports with a traceback, and its line. */
   readonly refused?: string;
   readonly line?: number;
 };
@@ -67,7 +67,7 @@ test('random texts are the values, or are refused with the sentences, that Salt 
   expect(recorded.length).toBeGreaterThan(900);
 });
 
-test('of the random texts, few are values on one side and refused on the other', () => {
+test('few of the random texts are values on one side and refused on the other', () => {
   const answers = new Map(recorded);
   const opposite = [...differently].filter(
     ([text, ours]) => (ours.value === undefined) !== (answers.get(text)?.value === undefined),

@@ -4,7 +4,7 @@ import { rangesOf, type TaintRange } from '../../src/data/taint.ts';
 import { type Data, isDict } from '../../src/data/values/value.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
 
-/** `§` stands for what the author wrote: no host can send it here, and none may cut it off. */
+/** `§` marks the author's own text: no host can send it here, and none may cut it off. */
 const templates = [
   'a: {{}}\nb: 1\n',
   'a:\n  - {{}}\n  - x: {{}}\n',
@@ -90,7 +90,7 @@ const words = fc.constantFrom(
   ...['Debian GNU', 'a-b', 'x86_64', '10.0.0.1', 'true', 'e', 'N', '0', 'a.b-c d_e'],
 );
 
-/** What any letters in these places would make of the rest of the text. */
+/** The effect of any letters in these places on the rest of the text. */
 const checkShapes = (from: readonly string[], values: fc.Arbitrary<string[]>): number => {
   let loaded = 0;
   fc.assert(

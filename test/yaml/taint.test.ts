@@ -110,11 +110,11 @@ const harmless: readonly (readonly [unknown, string, ...string[]])[] = [
   [{ a: 'it is "x" # y' }, "a: 'it is {{0!}} # y'\n", '"x"'],
 ];
 
-test.for(harmless)('loadYaml: gives %j for %s with %j', ([data, template, ...values]) => {
+test.for(harmless)('loadYaml: returns %j for %s with %j', ([data, template, ...values]) => {
   expect(toPlain(load(template, ...values))).toEqual(data);
 });
 
-test('loadYaml: tells which scalars are tainted, and where', () => {
+test('loadYaml: reports which scalars are tainted, and where', () => {
   const { text, ranges } = fill('a/{{0}}: "salt://{{0}}/x"\nb: [c, "\\n{{0}}", x{{0}}]\n', ['os']);
   const heard: [string, Ranges][] = [];
   const data = loadYaml(text, {

@@ -282,7 +282,7 @@ export const control: readonly Breakage[] = [
       },
     ],
   ),
-  ...killedBy('test/output/format.test.ts', 'what a host gives breaks no outputter by its size', [
+  ...killedBy('test/output/format.test.ts', 'large results of a host break no outputter', [
     { file: 'src/output/nested.ts', find: 'if (layout.size > longest)', replace: 'if (false)' },
   ]),
   ...killedBy(
@@ -298,7 +298,7 @@ export const control: readonly Breakage[] = [
   ),
   ...killedBy(
     'test/integration/hostile-calls.test.ts',
-    'options give a host no path of the control node',
+    'options that a host receives have no path of the control node',
     [
       {
         file: 'src/control/host/wrapper-context.ts',
@@ -384,7 +384,7 @@ export const control: readonly Breakage[] = [
   ),
   ...killedBy(
     'test/control/file-refs.test.ts',
-    'what a module of the user computed is rendered confined, and only where there is one',
+    'a template that a user module computed is rendered confined, and only if there is such a module',
     [
       {
         file: 'src/control/serve/file-requests.ts',

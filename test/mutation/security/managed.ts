@@ -37,7 +37,7 @@ export const managed: readonly Breakage[] = [
   ),
   ...killedBy(
     'test/states/foreign-paths.test.ts',
-    'a hard link to a file of root does not give that file away',
+    "a hard link to a file of root does not change that file's owner",
     [
       {
         file: 'src/modules/_shared/safe-fs/open.ts',
@@ -104,7 +104,7 @@ export const managed: readonly Breakage[] = [
   ),
   ...killedBy(
     'test/states/web-source.test.ts',
-    'a source without a hash is refused unless it is told to be taken',
+    'a source without a hash is refused unless the state accepts it',
     [
       {
         file: 'src/modules/_shared/sources/file-source.ts',
@@ -137,7 +137,7 @@ export const managed: readonly Breakage[] = [
   ),
   ...killedBy(
     'test/modules/languages.test.ts',
-    'a password in the address of a source is no argument of gem',
+    'a password in the address of a source is not an argument of gem',
     [
       {
         file: 'src/modules/ruby/exec/gem.ts',
@@ -216,7 +216,7 @@ export const managed: readonly Breakage[] = [
   ]),
   ...killedBy(
     'test/runtime/serve.test.ts',
-    'a lost link lets the running state finish, starts no other and tells the next run',
+    'a lost link lets the running state finish, starts no other and informs the next run',
     [
       {
         file: 'src/runtime/serve/shutdown.ts',

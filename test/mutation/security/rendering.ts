@@ -122,7 +122,7 @@ export const rendering: readonly Breakage[] = [
   ]),
   ...killedBy(
     'test/render/origin.test.ts',
-    'what another engine has made of a file is not run as a program',
+    'the output of another engine is not run as a program',
     [
       {
         file: 'src/render/pipe.ts',
@@ -187,7 +187,7 @@ export const rendering: readonly Breakage[] = [
   ),
   ...killedBy(
     'test/control/pillar-secrets.test.ts',
-    'what a host says is not decrypted for it, however a template puts it',
+    'a host-supplied message is not decrypted for the host, however a template formats it',
     [
       {
         file: 'src/render/secrets.ts',

@@ -185,7 +185,7 @@ export const transport: readonly Breakage[] = [
   ),
   ...killedBy(
     'test/transport/bring-node.test.ts',
-    'what the mirror gives is not run when its hash is another',
+    'a download from the mirror is not run if its hash differs',
     [
       {
         file: 'src/loader/pull-node.sh',

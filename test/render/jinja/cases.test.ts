@@ -9,7 +9,7 @@ type Case = { readonly template: string; readonly output?: string; readonly fail
 const tree = { tree: [{ n: 1, c: [{ n: 2 }, { n: 3, c: [{ n: 4 }] }] }] };
 
 /**
- * Templates of ours with what Jinja2 3.1 (sandboxed, strict) made of them, and what Salt
+ * Our templates with the output of Jinja2 3.1 (sandboxed, strict) made of them, and what Salt
  * writes before its errors.
  */
 test.each(cases as Case[])('$template', async ({ template, output, fails }) => {

@@ -49,7 +49,7 @@ test('wrong syntax in an imported template names that file', async () => {
   );
 });
 
-test('a missing template is told with where it was looked for', async () => {
+test('a missing template is reported with where it was looked for', async () => {
   const { failure } = site();
   expect(await failure("a: 1\n{% include 'no/such.jinja' %}", { pipe: 'jinja|yaml' })).toContain(
     "Jinja error: there is no template 'no/such.jinja' in saltenv 'base' (web/init.sls:2)",

@@ -96,7 +96,7 @@ test.each([
   }
 });
 
-test('names of JavaScript are no variables and no keys', async () => {
+test('names of JavaScript are neither variables nor keys', async () => {
   const { text } = site();
   for (const name of ['process', 'globalThis', 'constructor', '__proto__', 'require', 'Object'])
     expect(await text(`{{ ${name} is defined }}{{ {}.get('${name}') }}`, 'jinja')).toBe(
@@ -110,7 +110,7 @@ test('names of JavaScript are no variables and no keys', async () => {
   ).toBe("{'__proto__': 1}None2");
 });
 
-test('any text renders or fails with an error of ours', async () => {
+test('any text renders or fails with one of our errors', async () => {
   const { text } = site({ opts: limits });
   const part = fc.oneof(
     fc.constantFrom(
@@ -162,7 +162,7 @@ test('any text renders or fails with an error of ours', async () => {
   );
 });
 
-test('what is long is not hard: each of these takes a moment', { timeout: 60_000 }, async () => {
+test('long input is not slow: each of these takes a moment', { timeout: 60_000 }, async () => {
   const { text } = site();
   const start = cpuTime();
   for (const [template, expected] of [

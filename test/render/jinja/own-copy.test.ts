@@ -17,7 +17,7 @@ test('a copy of watched data reads no more of it than is read of the copy', () =
   expect(original.settle(truth({ pid: 2 }))).toBe(true);
 });
 
-test('what is read of the copy is read of the original', () => {
+test('a read of the copy is a read of the original', () => {
   for (const read of [
     (copy: Dict) => copy.get('pid'),
     (copy: Dict) => copy.has('pid'),
@@ -36,7 +36,7 @@ test('what is read of the copy is read of the original', () => {
   }
 });
 
-test('what had not been read shows what proved true; what the template set stays its own', () => {
+test("values that were not read yet are the confirmed ones; the template's own values stay", () => {
   const { original, copy } = watched();
   copy.set('os', 'mine');
   (copy.get('dns') as Dict).set('domain', 'example.com');

@@ -46,7 +46,7 @@ test('keyword arguments reach the function, and results can be changed', async (
   ]);
 });
 
-test('what a function does to its argument is seen by the template', async () => {
+test("the template sees a function's changes of its argument", async () => {
   const { text } = site({
     call: async (_, [dict]) => {
       if (dict instanceof Map) dict.set('new', true);

@@ -7,7 +7,7 @@ type Given = {
   readonly files?: Readonly<Record<string, string>>;
   readonly grains?: PlainDict;
   readonly pillar?: PlainDict;
-  /** What the host returns to each call. */
+  /** The host's results of calls. */
   readonly answer?: Plain;
 };
 

@@ -49,7 +49,7 @@ export const pendingIn = (owed: Set<string>): PendingReactions => ({
 
 /**
  * Runs chunks with the states `t.ok`, `t.changes`, `t.fail`, `t.slow`, `t.raise`, `t.give`
- * (gives `ret` back) and the reaction `t.mod_watch`, and those of `table`.
+ * (returns `ret`) and the reaction `t.mod_watch`, and those of `table`.
  */
 export const runEngine = async (
   chunks: readonly LowChunk[],
