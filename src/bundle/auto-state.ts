@@ -41,7 +41,7 @@ const toState = ({ described: { meta } }: EntryModule): ModuleMeta => {
     auto: true,
     functions: [
       make('absent', `Delete the named ${resource} if it exists.`, signature('delete')),
-      make('describe', `Present states for every ${resource} there is.`, {
+      make('describe', `Present states for every existing ${resource}.`, {
         positional: [],
         keywords: [],
       }),

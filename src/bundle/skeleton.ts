@@ -34,7 +34,7 @@ export const writeSkeleton = async (
   { root, testDir }: { readonly root: string; readonly testDir: string },
 ): Promise<string[]> => {
   if (!isKind(kind))
-    throw new TsaltError('skeleton-kind', `"${kind}" is no kind of module`, {
+    throw new TsaltError('skeleton-kind', `"${kind}" is not a kind of module`, {
       hint: `Kinds are: ${skeletonKinds.join(', ')}.`,
     });
   if (!/^[a-z]\w*(\.[a-z]\w*)*$/.test(name))

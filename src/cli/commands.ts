@@ -51,12 +51,12 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
   },
   hosts: {
     usage: 'hosts [EXPRESSION]',
-    summary: 'list the hosts that a target means; -v with their addresses',
+    summary: 'list the hosts of a target; -v with their addresses',
     run: async (words, opened) => (await import('./list-targets.ts')).listTargets(words, opened),
   },
   'module new': {
     usage: 'module new KIND NAME',
-    summary: 'write a module of your own and its test',
+    summary: 'write a new module and its test',
     places: [
       [
         'state',
@@ -82,7 +82,7 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
   },
   doctor: {
     usage: 'doctor <target>',
-    summary: 'go the way to hosts step by step, and explain what fails',
+    summary: 'take the steps of a run to hosts, and explain what fails',
     places: [['<host>']],
     run: async (words, opened) => (await import('./doctor.ts')).doctor(words, opened),
   },
@@ -105,7 +105,7 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
   },
   'runs show': {
     usage: 'runs show [JID]',
-    summary: 'list the hosts of a run by what came of them; without JID, of the last one',
+    summary: 'list the hosts of a run by outcome; without JID, of the last one',
     run: async (words, opened) => (await import('./records/list-runs.ts')).showRun(words, opened),
   },
   runs: {
@@ -127,7 +127,7 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
   },
   apply: {
     usage: 'apply FILE',
-    summary: 'change what a plan says, where hosts are still as it was made',
+    summary: 'make the changes of a plan, on hosts that still match it',
     places: [['<file>']],
     run: async (words, opened) => (await import('./plan/apply-plan.ts')).applyPlan(words, opened),
   },
@@ -155,7 +155,7 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
   },
   workers: {
     usage: 'workers',
-    summary: 'list the queue workers that live',
+    summary: 'list the live queue workers',
     run: async (words, opened) => (await import('./worker.ts')).listWorkers(words, opened),
   },
   'node fetch': {

@@ -20,7 +20,7 @@ export const exitCode = {
 } as const;
 
 export const exitCodeHelp: readonly (readonly [number, string])[] = [
-  [exitCode.ok, 'every host did what it was told'],
+  [exitCode.ok, 'every host succeeded'],
   [exitCode.failed, 'a state or a function failed'],
   [exitCode.wouldChange, 'with --expect-no-changes: something would change'],
   [exitCode.drift, 'apply: a host differs from its plan, or the plan is out of date'],
@@ -28,7 +28,7 @@ export const exitCodeHelp: readonly (readonly [number, string])[] = [
   [exitCode.render, 'states or pillar do not render or compile'],
   [exitCode.noTarget, 'no host matches the target'],
   [exitCode.unreachable, 'a host cannot be reached, or the connection to it was lost'],
-  [exitCode.host, 'a host broke off, took longer than --timeout, or cannot run what it was sent'],
+  [exitCode.host, 'a host disconnected, took longer than --timeout, or cannot run its job'],
   [exitCode.internal, 'tsalt-ssh itself is broken'],
   [exitCode.report, 'a report of --report cannot be written; the run itself went well'],
   [exitCode.hostKey, 'a host key is unknown, changed or revoked'],

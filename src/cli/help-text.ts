@@ -16,7 +16,7 @@ export const helpText = async (columns: number): Promise<string> => {
         ...exitCodes,
         '',
         'Examples:',
-        "  tsalt-ssh 'web*' state.apply              apply the states that top.sls gives each host",
+        "  tsalt-ssh 'web*' state.apply              apply the states that top.sls assigns to each host",
         "  tsalt-ssh 'web*' state.apply nginx test=True   show what would change",
         '  tsalt-ssh -G os:Debian pkg.list_upgrades  a function, on hosts by a grain',
         "  tsalt-ssh -r '*' 'uptime; df -h'          a shell command",

@@ -43,7 +43,7 @@ export const init = async (words: readonly string[], given: Given, env: Env): Pr
   });
   print(`Wrote to ${dir}:\n`);
   print(written.map(({ path, about }) => `  ${path.padEnd(20)}${about}\n`).join(''));
-  if (hasIgnore) print('  .gitignore was there already and is left as it is.\n');
+  if (hasIgnore) print('  .gitignore existed already and was not changed.\n');
   print('\nChecking the login …\n');
   const code = await check(dir, host.id, given, env);
   const folder = relative(process.cwd(), dir);
@@ -74,7 +74,7 @@ const checkFree = (dir: string): void => {
   if (taken.length > 0)
     throw new TsaltError(
       'init-exists',
-      `There is a project in ${dir} already (${taken.join(', ')}); nothing was written.`,
+      `${dir} already contains a project (${taken.join(', ')}); nothing was written.`,
       { kind: 'usage', hint: 'Name another folder: tsalt-ssh init DIR' },
     );
   checkTrusted(join(dir, 'roster.yaml'), 'The roster');

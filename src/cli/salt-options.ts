@@ -1,9 +1,9 @@
 /** Options of salt-ssh that are not supported, and their replacements. */
 const instead: Readonly<Record<string, string>> = {
   passwd:
-    'Everybody would see it in the list of processes: use --askpass, --passwd-from or passwd in the roster.',
+    'Every user would see it in the list of processes: use --askpass, --passwd-from or passwd in the roster.',
   'priv-passwd':
-    'Everybody would see it in the list of processes: use --priv-passwd-from, or type it when asked.',
+    'Every user would see it in the list of processes: use --priv-passwd-from, or type it when asked.',
   'no-host-keys':
     'A changed host key is never taken: remove the old line by ssh-keygen -R HOST, or pin the new one by host_key. -i takes unknown keys.',
   'python2-bin': 'Hosts need no Python; --node-bin names their Node.',
@@ -15,8 +15,8 @@ const instead: Readonly<Record<string, string>> = {
   'thin-exclude-saltexts': 'Nothing is bundled but built-in modules and those of the project.',
   'extra-filerefs': 'Hosts get the files that their states name when they need them.',
   relenv: 'Hosts without Node get one by themselves; --node-bin names another.',
-  range: 'There is no range server; -C combines other kinds of targets.',
-  R: 'There is no range server; -C combines other kinds of targets.',
+  range: 'Range servers are not supported; -C combines other kinds of targets.',
+  R: 'Range servers are not supported; -C combines other kinds of targets.',
   test: 'Use test=True after the function, or --dry-run.',
   check: 'Use test=True after the function, or --dry-run.',
   V: 'Use --version or --versions-report.',

@@ -94,7 +94,7 @@ const nameOf = (key: string, section: Dict, file: string): OptionName => {
     throw new TsaltError('saltfile-key', `The Saltfile cannot say whose files are trusted.`, {
       kind: 'usage',
       at: keyLocation(file, section, key),
-      hint: 'Give --trust-owner on the command line, or set TSALT_TRUST_OWNER.',
+      hint: 'Use --trust-owner on the command line, or set TSALT_TRUST_OWNER.',
     });
   if (Object.hasOwn(options, name)) return name as OptionName;
   const meant = nearest(name, Object.keys(options));

@@ -35,7 +35,7 @@ const formatOf = (module: ControlModule): Format => {
         if (error instanceof Ended) ended = error;
         throw error;
       }
-      throw new Error('it gives no text');
+      throw new Error('it returns no text');
     },
   };
 };

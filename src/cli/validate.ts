@@ -247,7 +247,7 @@ export const checkRequest = (target: string, roster: Roster, opened: Opened): Re
     rosters: rosterPlaces(opened),
     prepareHost: async host => host,
     ask: async () => {
-      throw new TsaltError('no-terminal', 'A check asks for no password.');
+      throw new TsaltError('no-terminal', 'A check does not ask for passwords.');
     },
     options: {
       maxProcs: 1,

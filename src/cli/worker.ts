@@ -56,7 +56,7 @@ export const queueWorker = async (
       'usage-value',
       'A worker needs the key of the control node it works for.',
       {
-        hint: 'tsalt-ssh workers key prints it on the control node; give it with --control KEY.',
+        hint: 'tsalt-ssh workers key prints it on the control node; pass it with --control KEY.',
       },
     );
   const controls = control.split(',').map(key => parseKey(key, '--control'));
@@ -67,7 +67,7 @@ export const queueWorker = async (
   };
   const keys = await openKeys(folder);
   const broker = new QueueBroker({
-    server: new QueueServer(connection, message => log(`The queue is away: ${message}`)),
+    server: new QueueServer(connection, message => log(`The queue cannot be reached: ${message}`)),
     keys,
     controls,
     segment,
@@ -81,7 +81,7 @@ export const queueWorker = async (
     `Worker of the segment ${segment} at ${shownAddress(connection)}, key ${publicKeyText(keys.publicKey)}`,
   );
   await stopped(() => {
-    log('No further hosts are taken. Once more ends those at work.');
+    log('No further hosts are accepted. Once more ends the current ones.');
     process.once('SIGINT', () => broker.abort());
     process.once('SIGTERM', () => broker.abort());
   });
@@ -109,7 +109,7 @@ export const listWorkers = async (
   noWords(words, 'workers');
   const address = textOf(given.options.queue) ?? config.queue ?? env.TSALT_QUEUE;
   if (address === undefined)
-    throw new TsaltError('queue-url', 'No queue is named.', {
+    throw new TsaltError('queue-url', 'No queue is configured.', {
       hint: 'Name it in tsalt.yaml (queue: redis://HOST:6379) or in the environment variable TSALT_QUEUE.',
     });
   const connection = redisAddress(address, env, given.options.queue !== undefined);

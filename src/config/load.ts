@@ -107,8 +107,8 @@ const open = ({ path, given: dict, cwd, env }: ConfigRequest): Source => {
   const given = resolve(cwd, named ?? '.');
   const stat = statSync(given, { throwIfNoEntry: false });
   if (stat === undefined)
-    throw new TsaltError('config-missing', `There is no configuration folder ${given}.`, {
-      hint: 'Give -c a folder that has a tsalt.yaml, or the file itself.',
+    throw new TsaltError('config-missing', `The configuration folder ${given} does not exist.`, {
+      hint: 'Pass to -c a folder that has a tsalt.yaml, or the file itself.',
     });
   const file = stat.isDirectory() ? join(given, 'tsalt.yaml') : given;
   if (!existsSync(file)) return { dir: given, dict: new Map() };

@@ -5,13 +5,13 @@ import type { Config } from './config.ts';
 const instead: Readonly<Record<string, string>> = {
   fileserver_backend: 'files come from file_roots alone',
   liquid_env: 'Liquid has no options',
-  master_tops: 'the top file alone says what a host gets',
+  master_tops: 'only the top file assigns states to hosts',
   pillar_cache: 'the pillar is compiled in each run',
   render_dirs: 'renderers go into _renderers of a file root',
-  roster_order: "there is no roster 'cloud' or 'cache'",
+  roster_order: "the rosters 'cloud' and 'cache' are not supported",
   ssh_grains: "use grains in the roster or the option 'grains'",
   ssh_use_home_key: 'keys of ~/.ssh are tried anyway, or name one by ssh_priv',
-  state_events: '--out=ndjson tells of every state',
+  state_events: '--out=ndjson reports every state',
   top_file: 'the option is state_top',
 };
 
@@ -19,7 +19,7 @@ const instead: Readonly<Record<string, string>> = {
 export const optionsWithoutEffect = ({ options }: Config): string[] =>
   Object.entries(instead)
     .filter(([name]) => wantsSomething(name, options.get(name)))
-    .map(([name, why]) => `The option '${name}' does nothing: ${why}.`);
+    .map(([name, why]) => `The option '${name}' has no effect: ${why}.`);
 
 const wantsSomething = (name: string, value: Data | undefined): boolean => {
   if (value === undefined || value === null || value === false || value === '') return false;

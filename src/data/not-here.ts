@@ -7,20 +7,20 @@ const noMaster = 'there is no master to ask';
 const reasons = {
   exec: {
     beacons: 'beacons need a minion that keeps running',
-    cloud: 'salt-cloud is no part of tsalt-ssh',
+    cloud: 'salt-cloud is not a part of tsalt-ssh',
     data: 'a host keeps nothing for tsalt-ssh between runs; grains.set writes what is to stay',
-    key: 'hosts are known by their ssh keys; ssh.host_keys tells them',
+    key: 'hosts are identified by their ssh keys; ssh.host_keys returns them',
     minion: `${noMaster}; the roster names the hosts`,
-    out: 'what a function gives is formatted on the control node: --out=json, --out=yaml and others',
+    out: 'results are formatted on the control node: --out=json, --out=yaml and others',
     publish:
       'only a template asks other hosts; on the command line name the hosts and the function',
-    ret: 'what hosts answer is kept by no returner; --out=json gives it to a program',
-    saltcloud: 'salt-cloud is no part of tsalt-ssh',
+    ret: 'returners do not run on hosts; --out=json passes the results to a program',
+    saltcloud: 'salt-cloud is not a part of tsalt-ssh',
     schedule: 'a schedule needs a minion that keeps running; cron.present and timers of systemd do',
   },
   state: {
     beacon: 'beacons need a minion that keeps running',
-    cloud: 'salt-cloud is no part of tsalt-ssh',
+    cloud: 'salt-cloud is not a part of tsalt-ssh',
     salt_proxy: 'proxy minions need a master',
     schedule: 'a schedule needs a minion that keeps running; cron.present and timers of systemd do',
   },

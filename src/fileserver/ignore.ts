@@ -29,7 +29,7 @@ const toTest = (pattern: string): ((path: string) => boolean) => {
   } catch (error) {
     throw new TsaltError(
       'config-regex',
-      `file_ignore_regex holds '${pattern}', which is no regular expression: ${messageOf(error)}.`,
+      `file_ignore_regex contains '${pattern}', which is not a regular expression: ${messageOf(error)}.`,
     );
   }
 };

@@ -38,6 +38,6 @@ const read = (value: unknown, name: string, inside: readonly unknown[]): Data =>
 };
 
 const notData = (name: string, what: string): TsaltError =>
-  new TsaltError('usage-argument', `The value of '${name}' is ${what}, which is no data.`, {
+  new TsaltError('usage-argument', `The value of '${name}' is ${what}, which is not data.`, {
     hint: 'Texts, numbers, booleans, null, arrays and plain objects can be given.',
   });

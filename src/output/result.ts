@@ -18,7 +18,7 @@ export const unshowable = ({ id, fun, retcode }: HostResult, error: unknown): Ho
   failure: {
     kind: 'host',
     code: 'unshowable',
-    message: `${id}: what the host gave back cannot be shown: ${messageOf(error)}.`,
+    message: `${id}: the result of the host cannot be shown: ${messageOf(error)}.`,
   },
 });
 

@@ -25,7 +25,7 @@ export const readMessage = (said: unknown): Message => {
   if (t !== ('evt' as string) && !isRequestId(id))
     throw broken('a message without a number of its request');
   if (error !== undefined && (typeof error !== 'object' || error === null))
-    throw broken('an error that is no object');
+    throw broken('an error that is not an object');
   return said as Message;
 };
 

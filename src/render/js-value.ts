@@ -53,7 +53,7 @@ export const fromJs = (value: unknown, above: readonly object[] = []): Data => {
     case 'object':
       break;
     default:
-      throw new TypeError(`a ${typeof value} is no data`);
+      throw new TypeError(`a ${typeof value} is not data`);
   }
   if (value instanceof Float) return value;
   if (value instanceof Date) return value.toISOString();

@@ -78,7 +78,7 @@ export const pipeOf = (
     if (given === 'data' && (kind === 'text' || kind === 'data'))
       throw fail(
         'pipe-order',
-        `'${name}' takes text, but '${stages.at(-1)?.name}' before it gives data`,
+        `'${name}' takes text, but '${stages.at(-1)?.name}' before it returns data`,
         orderHint(
           stages.map(stage => stage.name),
           name,
@@ -92,7 +92,7 @@ export const pipeOf = (
   if (wanted === 'data' && given === 'text')
     throw fail(
       'pipe-text',
-      `'${last}' at its end gives text, but data is needed`,
+      `'${last}' at its end returns text, but data is needed`,
       `End it with a format, like '${written}|yaml'.`,
     );
   return stages;

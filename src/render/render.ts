@@ -55,7 +55,7 @@ export const renderText = async (request: RenderRequest): Promise<string> => {
   const { stages, lookup } = textStages(whole);
   const result = await run(whole, stages, lookup);
   if (typeof result !== 'string')
-    throw new TsaltError('render-no-text', `The pipe '${whole.pipe}' gave no text.`, {
+    throw new TsaltError('render-no-text', `The pipe '${whole.pipe}' returned no text.`, {
       kind: 'render',
       at: { file },
       hint: '`template:` takes a template engine, such as jinja or liquid.',
@@ -222,7 +222,7 @@ const named = (
     traced.excerpt ??
     (isRefusal && at?.line !== undefined ? excerptOf(request.text, at.line) : undefined);
   const index = stages.findIndex(stage => stage.name === name);
-  const note = `The stage '${name}' of '${pipe}' failed; its lines are those that '${stages[index - 1]?.name}' gave.`;
+  const note = `The stage '${name}' of '${pipe}' failed; its lines are those that '${stages[index - 1]?.name}' returned.`;
   const isLater = origins === 'unknown' && excerpt !== undefined && at?.file === request.file;
   const hints = [hint, isLater ? note : undefined, jinjaHint(request, stages)].filter(Boolean);
   if (hints.length === (hint === undefined ? 0 : 1) && excerpt === traced.excerpt) return traced;

@@ -41,7 +41,7 @@ export const compileWempy = (source: string): ScriptProgram => {
       if (!open.pop()) throw scriptSyntaxFault('{{pass}} closes nothing', at);
       program.glue('}');
     } else if (block?.close) {
-      if (open.length === 0) throw scriptSyntaxFault(`{{${code}}} stands in no block`, at);
+      if (open.length === 0) throw scriptSyntaxFault(`{{${code}}} is outside of a block`, at);
       program.glue(block.open);
     } else if (block) {
       open.push({ code, line: at });

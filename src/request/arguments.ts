@@ -33,7 +33,7 @@ export const splitArguments = (
       throw new TsaltError(
         'usage-argument',
         `The argument '${key}' is given more than once, with different values.`,
-        { hint: 'Salt would take the last one. Leave out what is not meant.' },
+        { hint: 'Salt would take the last one. Remove the wrong one.' },
       );
     kwargs.set(key, typed);
   }

@@ -63,7 +63,7 @@ export const options = {
     ...text(run, 'How hosts follow one another'),
     choices: ['roster', 'alphabetical', 'reverse', 'random'],
   },
-  failhard: flag(run, 'Give no work to further hosts once one has failed; those under way finish'),
+  failhard: flag(run, 'Start no further host once one has failed; running ones finish'),
   only: text(run, 'Only these states: IDs or SLS, as globs with commas between'),
   skip: text(run, 'Leave out these states: IDs or SLS'),
   tags: text(run, 'Only states with one of these tags'),
@@ -99,7 +99,10 @@ export const options = {
   'plan-recipient': text(plan, 'Encrypt the plan to these keys of age, age1… with commas between'),
   identity: text(plan, 'show, apply: the file with the key of age for an encrypted plan'),
   drift: {
-    ...text(plan, 'apply: what follows a host that differs: stop (default) begins no other host'),
+    ...text(
+      plan,
+      'apply: what to do after a host that differs: stop (default) starts no other host',
+    ),
     choices: ['stop', 'continue'],
   },
   ask: flag(plan, 'Show what states would change, ask, and change exactly that'),
@@ -151,7 +154,7 @@ export const options = {
   saltfile: text(roster, 'File with options for every run (./Saltfile or ~/.salt/Saltfile)'),
 
   out: {
-    ...text(output, `Format: ${outputNames.join(', ')}, or an outputter of yours`),
+    ...text(output, `Format: ${outputNames.join(', ')}, or a custom outputter`),
     alias: ['output'],
   },
   'out-indent': text(output, "Indent of json and yaml; below 0: one line; 'pretty': sorted"),

@@ -197,7 +197,7 @@ const secretFrom = (
   const words = way === 'command' ? splitRosterWords(value) : undefined;
   if (words !== undefined) return new Map([['command', words]]);
   throw new TsaltError('usage-value', `The value of --${name} does not say where the secret is.`, {
-    hint: 'It takes prompt, env:NAME, file:PATH, fd:NUMBER or command:PROGRAM; a secret itself is seen by everybody in the list of processes.',
+    hint: 'It takes prompt, env:NAME, file:PATH, fd:NUMBER or command:PROGRAM; a secret itself would be visible to every user in the list of processes.',
   });
 };
 

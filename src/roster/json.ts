@@ -9,6 +9,6 @@ export const parseRosterJson = (text: string, source: string): Data => {
   } catch (cause) {
     // V8's message quotes a part of the text, which may be a password.
     const reason = messageOf(cause).replace(/, (?:\.{3})?"[\s\S]*$/, '');
-    throw new TsaltError('roster-json', `The roster ${source} is no JSON: ${reason}.`);
+    throw new TsaltError('roster-json', `The roster ${source} is not JSON: ${reason}.`);
   }
 };

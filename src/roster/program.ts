@@ -89,4 +89,4 @@ const reasonOf = (
 };
 
 const failure = (source: string, reason: string): TsaltError =>
-  new TsaltError('roster-program', `The roster ${source} gave no hosts: ${reason}.`);
+  new TsaltError('roster-program', `The roster ${source} returned no hosts: ${reason}.`);

@@ -114,7 +114,7 @@ const describe = async (
   const all = listed.ret;
   if (!isPlainDict(all) || !Object.values(all).every(isPlainDict))
     throw new CommandExecutionError(
-      `'${resource}.list' does not hold the contract 'auto_state': its ret must be a dictionary of resources by name, each a dictionary`,
+      `'${resource}.list' violates the contract 'auto_state': its ret must be a dictionary of resources by name, each a dictionary`,
     );
   return Object.fromEntries(
     Object.entries(all).map(([name, value]) => {
@@ -131,7 +131,7 @@ const snapshot = (name: string, value: Plain): PlainDict => {
   if (value === null || value === undefined) return {};
   if (isPlainDict(value)) return toJson(value) as PlainDict;
   throw new CommandExecutionError(
-    `'get' of '${name}' does not hold the contract 'auto_state': its ret must be a dictionary, empty where there is no such resource`,
+    `'get' of '${name}' violates the contract 'auto_state': its ret must be a dictionary, empty where there is no such resource`,
   );
 };
 

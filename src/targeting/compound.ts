@@ -29,7 +29,7 @@ export const parseCompound = (
     if (reader.tokens.length === 0) throw new Wrong('it has no term');
     const parsed = readOr(reader);
     const rest = reader.tokens[reader.at];
-    if (rest !== undefined) throw new Wrong(`"${rest}" stands where "and" or "or" is expected`);
+    if (rest !== undefined) throw new Wrong(`"${rest}" is where "and" or "or" is expected`);
     return { expression: parsed };
   } catch (error) {
     if (error instanceof Wrong) return { wrong: error.message };
@@ -98,6 +98,6 @@ const readTerm = (reader: Reader): CompoundExpression => {
     reader.at += 1;
     return inner;
   }
-  if (operators.includes(token)) throw new Wrong(`"${token}" stands where a term is expected`);
+  if (operators.includes(token)) throw new Wrong(`"${token}" is where a term is expected`);
   return { kind: 'term', term: parseTerm(token) };
 };

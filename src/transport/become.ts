@@ -210,7 +210,7 @@ export const becomeRefused = (host: Host, become: Become, excerpt: string): Tsal
       ? 'Set tty: true in the roster: sudo asks for a terminal there (requiretty).'
       : become.nonce || !mayWantPassword(excerpt)
         ? rules[program]
-        : `If ${program} asks for a password, give it by ${key} in the roster.`,
+        : `If ${program} asks for a password, set ${key} in the roster.`,
   });
 };
 
@@ -241,12 +241,12 @@ export const askBecomePassword = async (
 
 const rules: Readonly<Record<BecomeProgram, string>> = {
   sudo: 'Look at sudoers on the host; if sudo needs a terminal, set tty: true in the roster.',
-  su: 'su takes the password of the user it changes to: give it by sudo_passwd in the roster.',
+  su: 'su requires the password of the user it changes to: set sudo_passwd in the roster.',
   doas: 'Look at doas.conf on the host; doas takes the password of the login user.',
 };
 
 const noPassword = (host: Host): TsaltError =>
   new TsaltError('sudo-refused', `${host.id}: su needs a password.`, {
     kind: 'auth',
-    hint: 'Give the password of the user to become by sudo_passwd in the roster.',
+    hint: 'Set the password of the user to become as sudo_passwd in the roster.',
   });

@@ -69,7 +69,7 @@ const container = (host: Host): [string, ...string[]] => {
   if (!match?.[2])
     throw new TsaltError(
       'container',
-      `${host.id}: "${readable(host.host, 80)}" is no container name.`,
+      `${host.id}: "${readable(host.host, 80)}" is not a container name.`,
       {
         hint: 'Write docker:NAME or podman:NAME.',
       },

@@ -76,7 +76,7 @@ export const unpackNode = async (
   if (`sha512-${hash.digest('base64')}` !== integrity)
     throw new TsaltError('node-integrity', 'The Node package that came is not the pinned one.', {
       kind: 'host',
-      hint: 'Look at what stands between this machine and the package registry.',
+      hint: 'Check the connection between this machine and the package registry.',
     });
   const temporary = `${destination}.${process.pid}`;
   const file = await open(temporary, 'w', 0o700);

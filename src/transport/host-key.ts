@@ -51,7 +51,7 @@ export const verifyHostKey = (rules: HostKeyRules, address: HostAddress, key: Bu
         {
           kind: 'host-key',
           at: verdict.entry.at,
-          hint: `Somebody may be in between. If the host was really set up anew, remove its old key: ssh-keygen -R '${name}' (${showPlace(verdict.entry.at)}).`,
+          hint: `Someone may intercept the connection. If the host was really reinstalled, remove its old key: ssh-keygen -R '${name}' (${showPlace(verdict.entry.at)}).`,
         },
       );
     case 'unknown':

@@ -80,7 +80,7 @@ const isEncrypted = (error: Error): boolean => /encrypted|no passphrase/i.test(e
 const noPassphrase = (path: string): TsaltError =>
   new TsaltError('key-no-passphrase', `The private key ${path} is encrypted.`, {
     kind: 'auth',
-    hint: 'Give its passphrase by priv_passwd in the roster, or load the key into an agent.',
+    hint: 'Set its passphrase as priv_passwd in the roster, or load the key into an agent.',
   });
 
 const unusable = (path: string, error: Error): TsaltError =>
@@ -88,7 +88,7 @@ const unusable = (path: string, error: Error): TsaltError =>
     ? new TsaltError('key-passphrase', `The passphrase does not open the private key ${path}.`, {
         kind: 'auth',
       })
-    : new TsaltError('key-unsupported', `${path} is no private key that can be used here.`, {
+    : new TsaltError('key-unsupported', `${path} is not a private key that can be used here.`, {
         kind: 'auth',
         hint: 'For FIDO keys and certificates use --transport openssh.',
         cause: error,

@@ -29,5 +29,5 @@ export const readMirrors = (value: PlainDict = {}): ReadonlyMap<NodeTarget, Mirr
 const wrong = (target: string): TsaltError =>
   new TsaltError('node-mirror', `The value of 'node_mirror' for ${target} is not right.`, {
     kind: 'usage',
-    hint: 'Write {linux-x64: {url: https://…/node-v22.x.y-linux-x64.tar.gz, sha256: …}}, the hash as in SHASUMS256.txt; linux-arm64 likewise.',
+    hint: 'Write {linux-x64: {url: https://…/node-v22.x.y-linux-x64.tar.gz, sha256: …}}, the hash as in SHASUMS256.txt; linux-arm64 alike.',
   });

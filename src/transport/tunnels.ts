@@ -22,7 +22,7 @@ export const parseTunnel = (text: string): Tunnel => {
   if (!match || port < 1 || port > 65_535 || hostPort < 1 || hostPort > 65_535)
     throw new TsaltError(
       'tunnel',
-      `"${readable(text, 80)}" is no tunnel of the form PORT:HOST:HOSTPORT.`,
+      `"${readable(text, 80)}" is not a tunnel of the form PORT:HOST:HOSTPORT.`,
     );
   const bare = (address = ''): string => address.replace(/^\[|\]$/g, '');
   return {

@@ -106,7 +106,7 @@ const pulled = async (options: UploadOptions, mirror: Mirror): Promise<boolean> 
 const wrongMirror = (host: Host, { url }: Mirror): TsaltError =>
   new TsaltError(
     'node-integrity',
-    `${host.id}: what came from ${url} has another hash; it was not run.`,
+    `${host.id}: the file from ${url} has a different hash; it was not run.`,
     {
       kind: 'host',
       hint: 'Compare sha256 in node_mirror with SHASUMS256.txt of that release.',

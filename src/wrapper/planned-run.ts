@@ -52,7 +52,7 @@ export const refuseDrift = (
   );
   const count = drifts.length === 1 ? '1 state differs' : `${drifts.length} states differ`;
   const head = isDone
-    ? `${id}: the plan is out of date: what it would change is in place. ${count}; nothing was changed.`
+    ? `${id}: the plan is out of date: its changes are already in place. ${count}; nothing was changed.`
     : `${id} differs from the plan: ${count}. Nothing was changed there.`;
   const shown = drifts.slice(0, mostShown).map(textOf);
   const more = drifts.length > mostShown ? [`… and ${drifts.length - mostShown} more states`] : [];

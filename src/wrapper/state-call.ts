@@ -98,7 +98,7 @@ const localConfig = (ctx: WrapperContext, value: Data): Dict => {
     });
   }
   if (isDict(data)) return data;
-  throw new TsaltError('localconfig', `localconfig: ${file} is no mapping of options.`, {
+  throw new TsaltError('localconfig', `localconfig: ${file} is not a mapping of options.`, {
     at: { file },
   });
 };

@@ -166,12 +166,12 @@ const noMatch = (
     return problem(
       `No target of ${stateTop}${where} matches ${id}.`,
       undefined,
-      '`state.show_top` shows what the top file gives a host.',
+      '`state.show_top` shows what the top file assigns to a host.',
     );
   const missing = folders.filter(({ exists }) => !exists).map(({ path }) => path);
   const absent = missing.length === 0 ? '' : ` Missing folders: ${missing.join(', ')}.`;
   return problem(
-    `There is no ${stateTop} with targets${where}.${absent}`,
+    `No ${stateTop} with targets exists${where}.${absent}`,
     undefined,
     `Write ${stateTop}, as in \`base: {'*': [web]}\`, or name what to apply: state.apply web.`,
   );

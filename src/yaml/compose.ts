@@ -187,7 +187,7 @@ class Composer {
         'yaml-alias',
         `found unconstructable recursive node '${name}'`,
         at,
-        'An alias cannot stand inside the node that it names.',
+        'An alias cannot be inside the node that it names.',
       );
     this.#aliased += found.weight;
     if (this.#aliased > maxAliased) throw this.#bomb(at);

@@ -134,7 +134,7 @@ export class Constructor {
       'yaml-key',
       `found unacceptable key: a ${node.kind} cannot be a key`,
       node.at,
-      'Invalid YAML, possible double curly-brace: an expression of a template that nobody rendered.',
+      'Invalid YAML, possible double curly-brace: an expression of a template that was not rendered.',
       this.#source.saltText(
         ['while constructing a mapping', mapping.at],
         [

@@ -54,7 +54,7 @@ test('every kind of skeleton is documented, bundles, and passes the test that co
 }, 240_000);
 
 test('invalid and existing names are refused', async () => {
-  await expect(writeSkeleton('cheese', 'x', places)).rejects.toThrow('is no kind of module');
+  await expect(writeSkeleton('cheese', 'x', places)).rejects.toThrow('is not a kind of module');
   await expect(writeSkeleton('state', '../x', places)).rejects.toThrow('cannot be the name');
   await writeSkeleton('state', 'twice', places);
   await expect(writeSkeleton('state', 'twice', places)).rejects.toThrow('is there already');

@@ -184,7 +184,7 @@ test('a YAML error names file, line and column', () => {
 
 test('a folder that does not exist is named', () => {
   expect(() => loadConfig({ cwd: '/', path: 'nowhere', env: {} })).toThrow(
-    'There is no configuration folder /nowhere.',
+    'The configuration folder /nowhere does not exist.',
   );
 });
 

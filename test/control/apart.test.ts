@@ -170,7 +170,8 @@ test('a host whose run is over has nothing computed any more', async () => {
   await sleep(200);
   const from = performance.now();
   for (const work of hosts) work.close();
-  for (const message of await Promise.all(ended)) expect(message).toMatch(/has no run any more/);
+  for (const message of await Promise.all(ended))
+    expect(message).toMatch(/[Tt]he run of (its|the) host has ended/);
   expect(performance.now() - from).toBeLessThan(1000);
   expect(await rendered('web1', 'jinja', 'x')).toBe('x');
 });
@@ -203,7 +204,7 @@ test('a document of a host is read in the same way, and its aliases make no more
     .map((key, at) => `${key}: &${key} [${Array(9).fill(`*${'abcdefgh'[at]}`)}]\n`)
     .join('')}`;
   const longest = await longestTurn(async () => {
-    await expect(read(bomb)).rejects.toThrow(/makes more than 50000 values/);
+    await expect(read(bomb)).rejects.toThrow(/contains more than 50000 values/);
     expect((await read('- [1, {a: b}]\n'.repeat(9000))).length).toBeGreaterThan(100_000);
   });
   expect(longest).toBeLessThan(100);

@@ -108,7 +108,7 @@ test('a state function with almost the name of another is reported before anythi
   expect(bindChunks([misspelt], modules)).toEqual({
     chunks: [misspelt],
     warnings: [
-      "There is no state function 'file.manged' (did you mean 'file.managed'?), in SLS 's', ID 'a'.",
+      "The state function 'file.manged' does not exist (did you mean 'file.managed'?), in SLS 's', ID 'a'.",
     ],
   });
   expect(bind('boto3_sns.topic_present', {}).warnings).toEqual([]);

@@ -179,7 +179,7 @@ test.each<[string, (size: number) => Push[]]>([
 test('a file and a folder do not take each other’s place', async () => {
   const take = handler();
   await take(whole(['a', 'b']));
-  await expect(take(whole(['a']))).rejects.toThrow('a folder of that name is there');
+  await expect(take(whole(['a']))).rejects.toThrow('a folder of that name exists');
   await expect(take(whole(['a', 'b', 'c']))).rejects.toThrow('one of its folders is a file here');
   expect(readFileSync(place('a/b'), 'utf8')).toBe('x');
   expect(readdirSync(join(cache(), 'minions/web1'))).toEqual(['files']);

@@ -104,7 +104,7 @@ test('ignored files are neither listed nor found', () => {
   expect(files.list()).toEqual(['x.sls']);
   expect(files.find('.git/config')).toBeUndefined();
   expect(() => new FileRoots({}, { file_ignore_regex: ['('] })).toThrow(
-    "file_ignore_regex holds '('",
+    "file_ignore_regex contains '('",
   );
 });
 

@@ -149,7 +149,7 @@ test('the text has a line per host, equal differences once, and the command that
   expect(stdout).toMatch(/\nweb2 +clean +0 +0 +0 +1\n/);
   expect(stdout).toContain('3 hosts: 1 clean, 2 drifted.');
   expect(stdout).toContain('+listen 80');
-  expect(stderr).toContain('To make them as wanted: tsalt-ssh -L web1,web3 state.apply');
+  expect(stderr).toContain('To correct the drift: tsalt-ssh -L web1,web3 state.apply');
   const markdown = await project.run('audit', '--out=markdown');
   expect(markdown.stdout).toContain('| web1 | drifted | 1 | 0 | 0 | 1 |');
 });

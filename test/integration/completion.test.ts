@@ -89,7 +89,7 @@ describe('completion offers', () => {
     expect(commands.toSorted()).toEqual([
       ['watch', 'run it again whenever a file of the project changes'],
       ['worker', 'work on the hosts of a segment for a control node'],
-      ['workers', 'list the queue workers that live'],
+      ['workers', 'list the live queue workers'],
     ]);
     expect(values('-N', '')).toEqual(['webs', 'dbs']);
     expect(values('-L', 'web1,d')).toEqual(['web1,db1']);

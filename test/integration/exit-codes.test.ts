@@ -120,7 +120,7 @@ describe.skipIf(!hasSshd)('exit codes over a real sshd (needs sshd)', () => {
   test('67: a folder without a roster', async () => {
     project.write({ 'elsewhere/tsalt.yaml': '' });
     const { code, text } = await codeOf('-c', 'elsewhere', 'web1', 'test.ping');
-    expect(text).toContain('There is no roster in ');
+    expect(text).toContain(' has no roster.');
     expect(code).toBe(exitCode.noTarget);
   });
 

@@ -31,7 +31,7 @@ test('a folder without a roster is named, with the names that were looked for', 
   for (const [at, target] of words.entries()) {
     const cwd = at < 2 ? empty : project.dir;
     const { code, stderr } = await tsalt([...target, 'test.ping'], { cwd, env: {} });
-    expect(stderr).toContain(`There is no roster in ${empty}.`);
+    expect(stderr).toContain(`${empty} has no roster.`);
     expect(stderr).toContain('roster.yaml, roster.yml and roster.');
     expect(code).toBe(67);
   }
@@ -45,7 +45,7 @@ test('a folder inside of a project is reported with the folder of the project', 
     cwd: join(project.dir, 'states'),
     env: {},
   });
-  expect(stderr).toContain(`${project.dir} is a project: cd ${project.dir}, or give -c ..\n`);
+  expect(stderr).toContain(`${project.dir} is a project: cd ${project.dir}, or use -c ..\n`);
   expect(stderr).toContain('tsalt-ssh init writes a small project.');
   expect(code).toBe(67);
 });

@@ -102,6 +102,6 @@ test('a name that no DNS knows is an error of the template', async () => {
   const run = await project.run('web1', 'state.show_low_sls', 'dns', '--out=json');
   expect(run.code).not.toBe(0);
   expect(run.stdout + run.stderr).toContain(
-    "the DNS lookup of 'no.such.invalid' on the host gave no address",
+    "the DNS lookup of 'no.such.invalid' on the host returned no address",
   );
 });

@@ -134,7 +134,7 @@ const attacks: readonly (readonly [string, HostileScript, RegExp])[] = [
   [
     'an error that is a text',
     ({ message, id }) => message({ t: 'res', id, error: 'no' }),
-    /it sent an error that is no object/,
+    /it sent an error that is not an object/,
   ],
   ['an answer that is null', ({ reply }) => reply(null), /an answer to "call" that does not hold/],
   [
@@ -218,7 +218,7 @@ test('a host that asks for one restart after the other ends its own run only', a
     },
     { job: ['state.sls', 'restart', 'test=True'] },
   );
-  expect(bad).toMatch(/x asks for a second restart/);
+  expect(bad).toMatch(/x requests a second restart/);
   expect(Object.values(web1 as Record<string, object>)).toMatchObject([{ name: 'again' }]);
 });
 

@@ -253,9 +253,9 @@ test('a template of the host reads no file of the roots and calls nothing that t
     '',
     noFile('db/master-key.txt'),
     noFile('db/master-key.txt'),
-    refused("'sdb.get' is not there for templates of file states"),
-    refused("'slsutil.renderer' is not there for templates of file states"),
-    refused("'pillar.ext' is not there for templates of file states"),
+    refused("'sdb.get' is not available to templates of file states"),
+    refused("'slsutil.renderer' is not available to templates of file states"),
+    refused("'pillar.ext' is not available to templates of file states"),
     refused("'pillar.items' does not take this pillarenv from a host"),
     refused("'state.show_sls' is not for a template of the host"),
     refused("'jinja.load_map' is not for a template of the host"),
@@ -324,6 +324,6 @@ test('templates of file states have no function of stores', async () => {
     },
   });
   expect((await attacked('store')).told[0]).toMatch(
-    /'sdb.get' is not there for templates of file states/,
+    /'sdb.get' is not available to templates of file states/,
   );
 });

@@ -51,7 +51,7 @@ describe.skipIf(!hasSshd)('init', () => {
     project.write({ 'second/.gitignore': 'mine\n', 'second/README.md': 'mine\n' });
     const { code, stdout } = await project.run('init', 'second', '--host', '@local');
     expect(code).toBe(0);
-    expect(stdout).toContain('.gitignore was there already');
+    expect(stdout).toContain('.gitignore existed already');
     expect(readFileSync(join(project.dir, 'second/.gitignore'), 'utf8')).toBe('mine\n');
     expect((await project.run('-c', 'second', 'local', 'test.ping')).stdout).toContain('True');
   });

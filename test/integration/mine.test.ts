@@ -83,7 +83,7 @@ test('a host that does not answer is an error, or answered as before, or left ou
   project.roster(entries.join('').replace(/(web2:\n {2}host: 127.0.0.1\n {2}port: )\d+/, '$11'));
   const down = await project.run('lb1', 'mine.get', 'web*', 'address');
   expect(down.code).not.toBe(0);
-  expect(down.stdout + down.stderr).toMatch(/did not answer it:\n\s*web2: /);
+  expect(down.stdout + down.stderr).toMatch(/did not respond:\n\s*web2: /);
   config('mine_reach: roster\nmine_missing: skip\n');
   const skipped = await project.run('lb1', 'mine.get', 'web*', 'address', '--out=json');
   expect(JSON.parse(skipped.stdout)).toEqual({ lb1: { web1: 'at-web1' } });

@@ -223,7 +223,7 @@ test('utils, grains, renderers and outputters of the project are at work', async
 test('an outputter that returns no text leaves the results to the usual one', async () => {
   const { code, stdout, stderr } = await project.run('web1', '--out=slow', 'three.go');
   expect([code, stdout]).toEqual([0, 'web1:\n    js\n']);
-  expect(stderr).toContain("The outputter 'slow' failed: it gives no text.");
+  expect(stderr).toContain("The outputter 'slow' failed: it returns no text.");
 });
 
 test('an SLS in TypeScript below the current folder finds its neighbours', async () => {

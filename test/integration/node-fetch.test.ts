@@ -214,7 +214,7 @@ describe.skipIf(missing)(`node fetch${missing}`, () => {
     const { code, stdout } = await run(made, 'web1', 'test.ping');
     expect({ code, stdout }).toEqual({
       code: 69,
-      stdout: `web1:\n    web1: there is no Node, and none can be brought for ${said}.\n    Install Node 18 or later there, or set node_bin in the roster to one.\n`,
+      stdout: `web1:\n    web1: there is no Node, and none can be sent for ${said}.\n    Install Node 18 or later there, or set node_bin in the roster to one.\n`,
     });
     expect(registry.asked).toEqual([]);
   });
@@ -295,7 +295,7 @@ describe.skipIf(noChroot)(`a host of musl${noChroot}`, () => {
     }
     const { code, stdout } = await made.run(`@chroot/${root}`, 'test.ping');
     expect(stdout).toContain(
-      `: ${said}, and none can be brought for Linux x${have ? '64' : '86_64'} with musl.\n    Install it there (apk add nodejs), or set node_bin in the roster to one.\n`,
+      `: ${said}, and none can be sent for Linux x${have ? '64' : '86_64'} with musl.\n    Install it there (apk add nodejs), or set node_bin in the roster to one.\n`,
     );
     expect(code).toBe(69);
   });

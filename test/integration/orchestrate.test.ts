@@ -331,7 +331,7 @@ test('after a failed step the others wait, and --resume runs only the rest', asy
   expect(records()).not.toContain(`${jid}.json`);
   const again = await project.run('--orch', 'orch.deploy', '--resume', jid);
   expect({ code: again.code, stderr: again.stderr }).toMatchObject({ code: 64 });
-  expect(again.stderr).toContain(`There is no orchestration '${jid}' to resume.`);
+  expect(again.stderr).toContain(`No orchestration '${jid}' can be resumed.`);
 });
 
 test('a step that changed since runs again', async () => {

@@ -145,7 +145,7 @@ const broken: [string, string, RegExp][] = [
   ['a command that fails', "cmd_yaml: 'echo ext-s3cret; exit 3'", /cmd_yaml.*ended with 3/],
   ['a command that is not there', 'cmd_json: [/no/such/program, ext-s3cret]', /cmd_json.*ENOENT/],
   ['JSON that is none', "cmd_json: 'echo ext-s3cret'", /cmd_json.*no JSON/],
-  ['YAML that is no dictionary', "cmd_yaml: 'echo ext-s3cret'", /cmd_yaml.*no dictionary/],
+  ['YAML that is not a dictionary', "cmd_yaml: 'echo ext-s3cret'", /cmd_yaml.*no dictionary/],
   ['a tree that is not there', 'file_tree: {root_dir: nowhere}', /file_tree.*nowhere/],
   ['a source nobody knows', 'consul: ext-s3cret', /Unknown ext_pillar "consul"/],
   ['Vault without a path', 'vault: ext-s3cret', /vault.*needs 'path='/],
@@ -285,7 +285,7 @@ test('file_tree: links to folders, ends of files, environments, binary files', a
   );
   writeFileSync(join(project.dir, 'more/hosts/web1/blob'), Buffer.from([0xff, 0xfe, 0]));
   const binary = await refusal('ext_pillar:\n  - file_tree: more\n');
-  expect(binary).toMatch(/file_tree.*more\/hosts\/web1\/blob is no UTF-8 text/);
+  expect(binary).toMatch(/file_tree.*more\/hosts\/web1\/blob is not UTF-8 text/);
 });
 
 test('a server that says no stops the run', async () => {

@@ -235,7 +235,7 @@ roster_defaults: {via: dmz}
     const { stdout, code } = await run;
     expect(code).toBe(70);
     expect(stdout).toContain(
-      'its worker process ended before its run did (no word from it for 30 s)',
+      'its worker process ended before its run did (no message from it for 30 s)',
     );
     expect(ids.map(id => lines(id, 'begun'))).toEqual([1, 1, 1, 1]);
     expect((await project.run('*', 'test.ping')).code).toBe(0);

@@ -119,9 +119,7 @@ describe.skipIf(missing)(`guarded runs${missing ? ` (${missing})` : ''}`, () => 
       const before = await sh(look);
       const { code, text } = await apply(sls, '--guard=4', ...options);
       expect(code, text).toBe(69);
-      expect(text).toMatch(
-        /web1 took back what may have cut it off, since it was not reached within 4 s/,
-      );
+      expect(text).toMatch(/web1 rolled back, since it was not reached within 4 s/);
       expect(text).toContain(path);
       expect(text).toMatch(/Succeeded: \d/);
       expect(await sh(look)).toBe(before);
@@ -154,7 +152,7 @@ describe.skipIf(missing)(`guarded runs${missing ? ` (${missing})` : ''}`, () => 
   test('a run whose link breaks is taken back without waiting', async () => {
     const { code, text } = await apply('cut', '--guard=300');
     expect(code, text).toBe(69);
-    expect(text).toMatch(/took back .* since the connection was lost/);
+    expect(text).toMatch(/rolled back, since the connection was lost/);
     expect(text).toContain('the interface host0');
     expect(await left()).toBe('');
   }, 240_000);
@@ -164,7 +162,7 @@ describe.skipIf(missing)(`guarded runs${missing ? ` (${missing})` : ''}`, () => 
     expect(code, text).toBe(69);
     await expect.poll(() => sh('grep -c slow /etc/hosts || true'), { timeout: 30_000 }).toBe('0\n');
     const next = await apply('fine', 'test=True');
-    expect(next.text).toContain('An earlier guarded run was not confirmed: put back /etc/hosts.');
+    expect(next.text).toContain('An earlier guarded run was not confirmed: restored /etc/hosts.');
     expect(await left()).toBe('');
   }, 240_000);
 

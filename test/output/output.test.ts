@@ -98,7 +98,7 @@ test.each([
   const text = shown.out.join('');
   expect(text).toContain('good');
   expect(text).toContain('other');
-  expect(text).toContain('evil: what the host gave back cannot be shown: ');
+  expect(text).toContain('evil: the result of the host cannot be shown: ');
 });
 
 const broken = (id: string): RunEvent => ({

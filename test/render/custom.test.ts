@@ -19,7 +19,7 @@ test('a renderer of the project takes part in pipes by its file name', async () 
     'Debian-Debian': 1,
   });
   expect(await failure('#!lines|liquid\n', { renderers })).toContain(
-    "'liquid' takes text, but 'lines' before it gives data",
+    "'liquid' takes text, but 'lines' before it returns data",
   );
 });
 

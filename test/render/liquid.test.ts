@@ -132,7 +132,7 @@ test.each([
     '{% load_yaml as x %}\na: b: c\n{% endload %}',
     'mapping values are not allowed in this context (web/init.sls:2:5)',
   ],
-  ["{{ 'a' | regex_search: '(' }}", "'(' is no regular expression"],
+  ["{{ 'a' | regex_search: '(' }}", "'(' is not a regular expression"],
   ["{{ 'a' | yaml: nope: 1 }}", "the filter 'yaml' has no argument 'nope'"],
 ])('%j fails with: %s', async (text, expected) => {
   expect(await site().failure(text)).toContain(expected);

@@ -5,11 +5,11 @@ import { site } from './site.ts';
 test.each([
   [
     '#!yaml|liquid\na: 1',
-    "The pipe 'yaml|liquid' makes no sense: 'liquid' takes text, but 'yaml' before it gives data. (web/init.sls:1)\nPut 'liquid' first: 'liquid|yaml'.",
+    "The pipe 'yaml|liquid' makes no sense: 'liquid' takes text, but 'yaml' before it returns data. (web/init.sls:1)\nPut 'liquid' first: 'liquid|yaml'.",
   ],
   [
     '#!liquid\na: 1',
-    "The pipe 'liquid' makes no sense: 'liquid' at its end gives text, but data is needed. (web/init.sls:1)\nEnd it with a format, like 'liquid|yaml'.",
+    "The pipe 'liquid' makes no sense: 'liquid' at its end returns text, but data is needed. (web/init.sls:1)\nEnd it with a format, like 'liquid|yaml'.",
   ],
   [
     '#!liquid||yaml\na: 1',
@@ -17,11 +17,11 @@ test.each([
   ],
   [
     '#!yaml|json\na: 1',
-    "'json' takes text, but 'yaml' before it gives data. (web/init.sls:1)\nA pipe has one format: leave out 'json' or 'yaml'.",
+    "'json' takes text, but 'yaml' before it returns data. (web/init.sls:1)\nA pipe has one format: leave out 'json' or 'yaml'.",
   ],
   [
     '#!liquid|json|yaml\n{}',
-    "'yaml' takes text, but 'json' before it gives data. (web/init.sls:1)\nA pipe has one format: leave out 'yaml' or 'json'.",
+    "'yaml' takes text, but 'json' before it returns data. (web/init.sls:1)\nA pipe has one format: leave out 'yaml' or 'json'.",
   ],
   ['#!frob\na: 1', "there is no renderer 'frob'"],
 ])('%j is refused before anything is rendered', async (text, expected) => {
@@ -91,7 +91,7 @@ test("a user's renderer takes part in pipes and may replace a built-in one", asy
 test('an error in a later stage says whose lines it counts', async () => {
   const { failure } = site();
   expect(await failure('#!mako|yaml\n% for i in [1, 2]:\na: 1\n% endfor\n')).toContain(
-    "The stage 'yaml' of 'mako|yaml' failed; its lines are those that 'mako' gave.",
+    "The stage 'yaml' of 'mako|yaml' failed; its lines are those that 'mako' returned.",
   );
 });
 
@@ -99,7 +99,7 @@ test('template: of file states returns text and refuses formats', async () => {
   const { text } = site();
   expect(await text('os={{ grains.os }}\r\n{{ 1 }}\n')).toBe('os=Debian\r\n1\n');
   expect(await text('#!yaml\nos=${grains.os}\n', 'mako')).toBe('#!yaml\nos=Debian\n');
-  await expect(text('a: 1', 'yaml')).rejects.toThrow("The pipe 'yaml' gave no text");
+  await expect(text('a: 1', 'yaml')).rejects.toThrow("The pipe 'yaml' returned no text");
 });
 
 test('the same SLS for many hosts is parsed once, and each host gets its own data', async () => {

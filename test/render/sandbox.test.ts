@@ -105,9 +105,13 @@ const limited = [
   [
     'a promise that never settles',
     '<% await new Promise(() => {}) %>',
-    'waits for what never comes',
+    'waits for something that never happens',
   ],
-  ['a thenable that never settles', '<% await { then() {} } %>', 'waits for what never comes'],
+  [
+    'a thenable that never settles',
+    '<% await { then() {} } %>',
+    'waits for something that never happens',
+  ],
   ['recursion', '<% (function f() { f(); })() %>', 'call stack'],
   [
     'deep data',

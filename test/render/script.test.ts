@@ -93,7 +93,7 @@ test.each([
     'Mako error: % if is not closed: % endif is missing (web/init.sls:2)',
   ],
   ['#!mako|yaml\n% endif\n', 'Mako error: % endif closes no % if (web/init.sls:2)'],
-  ['#!mako|yaml\n% toString\n', "Mako error: '% toString' is no control line (web/init.sls:2)"],
+  ['#!mako|yaml\n% toString\n', "Mako error: '% toString' is not a control line (web/init.sls:2)"],
   [
     '#!mako|yaml\na: ${1\n',
     'Mako error: an expression is not closed: } is missing (web/init.sls:2)',
@@ -109,7 +109,7 @@ test.each([
     'TypeScript: Could not resolve "./nope.ts" (web/init.sls:2:15)',
   ],
   ['#!ts\nconst a = 1;\n', 'the module exports neither `run` nor a default (web/init.sls:1)'],
-  ['#!ts\nexport default { a: () => 1 };\n', 'a function is no data'],
+  ['#!ts\nexport default { a: () => 1 };\n', 'a function is not data'],
 ])('%j fails with: %s', async (text, expected) => {
   expect(await site({ files: { 'web/x': '' } }).failure(text)).toContain(expected);
 });

@@ -172,8 +172,8 @@ test('an excessive range is refused with its position', async () => {
     (_, at) => `v${at}='{{ v${at + 1} }}{{ v${at + 1} }}'`,
   );
   for (const [line, message] of [
-    ['a[0:999].b[0:999]', "The range 'a[0:999].b[0:999]' of the inventory stands for more than"],
-    ['a[0:99999]', "The range 'a[0:99999]' of the inventory stands for more than"],
+    ['a[0:999].b[0:999]', "The range 'a[0:999].b[0:999]' of the inventory has more than"],
+    ['a[0:99999]', "The range 'a[0:99999]' of the inventory has more than"],
     [`x ansible_user='{{ v0 }}{{ v0 }}' ${doubling.join(' ')} v9=y`, 'cannot be answered'],
   ])
     await expect(

@@ -242,7 +242,7 @@ test('a script prints hosts as JSON, and its failure is reported with its last l
     { id: 'b', host: '10.0.0.2' },
   ]);
   await expect(load([{ backend: 'script', source: join(dir, 'bad') }])).rejects.toThrow(
-    `The roster ${join(dir, 'bad')} gave no hosts: it ended with exit code 3: no database.`,
+    `The roster ${join(dir, 'bad')} returned no hosts: it ended with exit code 3: no database.`,
   );
   await expect(load([{ backend: 'script', source: join(dir, 'odd') }])).rejects.toThrow(
     `The roster ${join(dir, 'odd')} is no JSON:`,
@@ -292,5 +292,5 @@ test('networks are counted out and bounded', () => {
   expect(() => parseScanNetwork('10.0.0.0/8')).toThrow(
     'The network 10.0.0.0/8 has 16777216 addresses.',
   );
-  expect(() => parseScanNetwork('web1')).toThrow("'web1' is no network like 10.0.0.0/24.");
+  expect(() => parseScanNetwork('web1')).toThrow("'web1' is not a network like 10.0.0.0/24.");
 });

@@ -26,18 +26,18 @@ test('groups that contain each other are refused and do not overflow the stack',
   for (const lines of [chain, chain.toReversed()]) {
     const dir = folder({ 'hosts.ini': `${lines.join('')}[g1500]\nh\n` });
     expect(await failure('ansible', join(dir, 'hosts.ini'))).toMatch(
-      /^The group 'g\d+' of the inventory stands in more than 500 others\.$/,
+      /^The group 'g\d+' of the inventory is nested in more than 500 others\.$/,
     );
   }
 });
 
 test('no error shows a password', async () => {
   for (const [name, text, shown] of [
-    ['a.ini', 'web1 ansible_password=open hunter2\n', 'A field of the inventory is no key=value.'],
+    ['a.ini', 'web1 ansible_password=open hunter2\n', 'A field of the inventory is not key=value.'],
     [
       'b.ini',
       '[all:vars]\nansible_password: hunter2\n',
-      'A line of the inventory is no key=value.',
+      'A line of the inventory is not key=value.',
     ],
     ['c.ini', "a ansible_password='hunter2{{'\n", "The template of 'ansible_password' cannot"],
     ['d.yaml', 'a:\n  host: x\n  passwd: hunter2\n  bad: [\n', '  passwd: …\n  bad: [    <==='],
@@ -69,7 +69,7 @@ test('a program is not waited for longer than it runs, nor is all read that it l
   const { hosts } = await load([{ backend: 'script', source: join(dir, 'background') }]);
   expect(hosts.map(({ host }) => host.host)).toEqual(['10.0.0.1']);
   expect(await failure('script', join(dir, 'endless'))).toBe(
-    'The roster ROSTER gave no hosts: it printed more than 64 MiB.',
+    'The roster ROSTER returned no hosts: it printed more than 64 MiB.',
   );
   expect(performance.now() - start).toBeLessThan(30_000);
 }, 60_000);

@@ -261,7 +261,7 @@ describe('retry', () => {
 
   const twice = { retry: { attempts: 2, interval: 0 } };
 
-  test('of a parallel state comes once more than `attempts` says, as in Salt', async () => {
+  test('calls a parallel state once more than `attempts`, as in Salt', async () => {
     const { results } = await runEngine([low('flaky.go', 'x', { ...twice, parallel: true })], {
       table: third(),
     });
@@ -544,7 +544,7 @@ describe('the umask of a state', () => {
     expect(process.umask()).toBe(before);
   });
 
-  test('that is none fails the state', async () => {
+  test('fails the state for a malformed slot', async () => {
     expect(await result([low('t.ok', 'x', { umask: '9x' })])).toEqual({
       x: 'false: Invalid umask: 9x\n',
     });

@@ -97,7 +97,7 @@ describe('files of a guarded run', () => {
     expect((await putFilesBack(kept, owned)).restored).toEqual([at('etc/ssh/new')]);
   });
 
-  test('that cannot be put back are told, the others are', async () => {
+  test('reports paths that cannot be restored, and restores the others', async () => {
     const kept = keepFiles([at('etc/ssh')]);
     writeFileSync(at('etc/ssh/same'), 'other');
     rmSync(at('etc/ssh/conf.d'), { recursive: true });
@@ -107,7 +107,7 @@ describe('files of a guarded run', () => {
     entries.set(at('etc/ssh/a'), wrong as never);
     const { restored, problems } = await putFilesBack({ ...kept, entries }, nobody);
     expect(problems).toHaveLength(1);
-    expect(problems[0]).toContain(`${at('etc/ssh/a')} could not be put back`);
+    expect(problems[0]).toContain(`${at('etc/ssh/a')} could not be restored`);
     expect(restored).toContain(at('etc/ssh/same'));
     expect(readFileSync(at('etc/ssh/conf.d/c'), 'utf8')).toBe('C');
   });
@@ -186,18 +186,18 @@ describe('the folder of a guarded run', () => {
     expect(readdirSync(dir)).toEqual([]);
   });
 
-  test('of a watchdog that is gone is told by the next run, once', async () => {
+  test('is reported by the next run, once, if its watchdog is gone', async () => {
     const said: string[] = [];
     guard(['run.lock', gone], ['ended', '']);
     await expect(settleGuard(dir, { id, keep: true })).rejects.toThrow(/is not there any more/);
     guard(['outcome.json', { confirmed: false, restored: ['/etc/hosts'], problems: ['x'] }]);
     takeGuardNews(dir, message => said.push(message));
     takeGuardNews(dir, message => said.push(message));
-    expect(said).toEqual(['An earlier guarded run was not confirmed: put back /etc/hosts; x.']);
+    expect(said).toEqual(['An earlier guarded run was not confirmed: restored /etc/hosts; x.']);
   });
 
   test.each(['', '../../etc', '0123456789ABCDEF'])('has a name of digits alone: %j', async name => {
-    await expect(settleGuard(dir, { id: name, keep: true })).rejects.toThrow(/no name/);
+    await expect(settleGuard(dir, { id: name, keep: true })).rejects.toThrow(/not the name/);
     expect(statSync(dir).isDirectory()).toBe(true);
   });
 

@@ -232,7 +232,7 @@ describe('vault', () => {
     });
     expect(await call('vault.destroy_secret', ['secret/app', 1])).toBe(true);
     expect(await message(call('vault.read_secret', ['secret/app']))).toBe(
-      'Failed to read secret/app: there is no such secret.',
+      'Failed to read secret/app: the secret does not exist.',
     );
     expect(await message(call('vault.destroy_secret', ['kv1/app', 1]))).toBe(
       'Failed to destroy kv1/app: only KV version 2 keeps versions.',

@@ -125,7 +125,7 @@ describe.skipIf(missing)(`bringing Node to a host${missing}`, () => {
     const source = withMirror(`${base}/node-v22.0.0-test.tar.gz`, '0'.repeat(64));
     const error = await begin(subject, source).catch((fault: unknown) => fault as TsaltError);
     expect(error).toBeInstanceOf(TsaltError);
-    expect(showError(error as TsaltError)).toContain('has another hash; it was not run');
+    expect(showError(error as TsaltError)).toContain('has a different hash; it was not run');
     expect(readdirSync(join(subject.home, '.cache/tsalt-ssh'))).toEqual([]);
     await subject.close();
   });

@@ -91,7 +91,7 @@ test('an encrypted key without anybody to ask is a fault of the login', async ()
   const target = await start({ keys: [key.public] });
   writeFileSync(join(target.dir, 'id'), key.private);
   expect(showError(await fault(connect(target)))).toBe(
-    `The private key ${join(target.dir, 'id')} is encrypted.\nGive its passphrase by priv_passwd in the roster, or load the key into an agent.`,
+    `The private key ${join(target.dir, 'id')} is encrypted.\nSet its passphrase as priv_passwd in the roster, or load the key into an agent.`,
   );
 });
 

@@ -28,11 +28,11 @@ test('a platform that nothing fits is named with what to do', async () => {
   const source = nodeSource({ cacheDir: join(dir, 'none') });
   const musl = source.find({ os: 'Linux', arch: 'x86_64', libc: 'musl' }, 'web1');
   expect(showError(await musl.catch(error => error))).toBe(
-    'web1: there is no Node, and none can be brought for Linux x86_64 with musl.\nInstall it there (apk add nodejs), or set node_bin in the roster to one.',
+    'web1: there is no Node, and none can be sent for Linux x86_64 with musl.\nInstall it there (apk add nodejs), or set node_bin in the roster to one.',
   );
   const old = source.find({ os: 'Linux', arch: 'ppc64', libc: 'glibc', have: 'v12.22.5' }, 'web1');
   expect(showError(await old.catch(error => error))).toBe(
-    'web1: Node v12.22.5 is too old, and none can be brought for Linux ppc64.\nInstall Node 18 or later there, or set node_bin in the roster to one.',
+    'web1: Node v12.22.5 is too old, and none can be sent for Linux ppc64.\nInstall Node 18 or later there, or set node_bin in the roster to one.',
   );
 });
 
@@ -40,7 +40,7 @@ test('without leave to fetch, the missing binary is named', async () => {
   const source = nodeSource({ cacheDir: join(dir, 'offline'), mayFetch: false });
   const arm = source.find({ os: 'Linux', arch: 'aarch64', libc: 'glibc' }, 'web1');
   expect(showError(await arm.catch(error => error))).toBe(
-    'web1: there is no Node, and there is none for linux-arm64 to bring along.\nPrepare one by "tsalt-ssh node fetch linux-arm64", or set node_bin in the roster.',
+    'web1: there is no Node, and this machine has none for linux-arm64.\nPrepare one by "tsalt-ssh node fetch linux-arm64", or set node_bin in the roster.',
   );
 });
 

@@ -64,7 +64,7 @@ test.skipIf(!hasSshd)(
 test.each(['-oX=y', 'a,-b', 'user@-b', 'a b', '', 'a,,b', 'a;b'])(
   'the jump %j is refused',
   jump => {
-    expect(() => jumpOption(jump, [])).toThrow('is no jump host');
+    expect(() => jumpOption(jump, [])).toThrow('is not a jump host');
   },
 );
 

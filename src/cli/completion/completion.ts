@@ -39,7 +39,7 @@ export const completion = async (
   if (!isShell(shell) || more.length > 0)
     throw new TsaltError(
       'usage-words',
-      shell === '' ? 'Name the shell.' : `There is no completion for '${words.join(' ')}'.`,
+      shell === '' ? 'Name the shell.' : `No completion exists for '${words.join(' ')}'.`,
       { hint: `tsalt-ssh completion ${Object.keys(quotes).join('|')}` },
     );
   const answer = quotes[shell](completionScript('answer'));

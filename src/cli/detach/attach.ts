@@ -74,7 +74,7 @@ const lost = (folder: string, jid: string): TsaltError => {
     `The detached run ${jid} ended without a result: process ${pid ?? '(not started)'} is gone.`,
     {
       kind: 'internal',
-      hint: `What the hosts had done until then stands. ${log === '' ? 'Run it again.' : `Its last output: ${log.slice(-2000)}`}`,
+      hint: `The changes that the hosts made until then remain. ${log === '' ? 'Run it again.' : `Its last output: ${log.slice(-2000)}`}`,
     },
   );
 };

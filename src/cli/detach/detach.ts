@@ -34,8 +34,8 @@ export const detach = async (opened: Opened, argv: readonly string[]): Promise<n
       throw new TsaltError('usage-detach', `--detach and --${name} exclude each other.`, {
         hint:
           name === 'out-file' || name === 'report'
-            ? `Give --${name} to attach: tsalt-ssh attach JID --${name} …`
-            : 'Nobody can be asked while the run is detached.',
+            ? `Pass --${name} to attach: tsalt-ssh attach JID --${name} …`
+            : 'A detached run cannot ask questions.',
       });
   callOf(opened.given);
   const { config } = opened;

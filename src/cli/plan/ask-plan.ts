@@ -21,7 +21,7 @@ export const askAndApply = async (opened: Opened): Promise<number> => {
   const confirm = createConfirm(process, async () => () => undefined);
   if (!confirm && given.options.yes !== true)
     throw new TsaltError('no-terminal', '--ask needs a terminal to ask at.', {
-      hint: 'Give --yes to change without a question, or make a plan: --plan-out FILE.',
+      hint: 'Use --yes to skip the question, or make a plan: --plan-out FILE.',
     });
   const making = await planRun(given);
   const kept = new KeptRuntimes();

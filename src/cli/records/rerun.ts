@@ -41,7 +41,7 @@ export const rerunGiven = ({ given, config }: Opened): Given => {
     throw new TsaltError(
       'usage-rerun',
       `The arguments of the run ${record.jid} were not recorded: they may be secrets.`,
-      { hint: `Give the call again: ${record.command} --rerun ${String(given.options.rerun)}` },
+      { hint: `Repeat the whole call: ${record.command} --rerun ${String(given.options.rerun)}` },
     );
   // The new run has its own job id; whether it goes on without the terminal is decided by its own options.
   const {

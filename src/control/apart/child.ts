@@ -62,7 +62,8 @@ class Work {
 
   #call = (fun: string, args: readonly Data[], kwargs: Dict): Promise<Data> =>
     new Promise((resolve, reject) => {
-      if (this.#hear) throw new TsaltError('internal', 'A template asks twice at once.');
+      if (this.#hear)
+        throw new TsaltError('internal', 'A template made two calls at the same time.');
       this.#hear = answer => {
         this.#hear = undefined;
         if ('fault' in answer) reject(receivedFault(answer.fault));
@@ -113,7 +114,7 @@ const read = ({ format, text, most }: ReadJob): string => {
 };
 
 const tooMuch = (what: string): TsaltError =>
-  new TsaltError('wire-method', `A document of the host makes more than ${what}.`, {
+  new TsaltError('wire-method', `A document of the host contains more than ${what}.`, {
     kind: 'host',
   });
 

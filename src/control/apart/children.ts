@@ -104,7 +104,7 @@ class Children {
   }
 
   #cancel(run: Run): void {
-    const error = new TsaltError('cancelled', 'Its host has no run any more.', { kind: 'host' });
+    const error = new TsaltError('cancelled', 'The run of its host has ended.', { kind: 'host' });
     const member = [...this.#members].find(({ current }) => current?.run === run);
     if (member) this.#end(member, error);
     else {
@@ -277,7 +277,7 @@ const notStarted = (code: number | string): TsaltError =>
   });
 
 const tooMuch = (most: number): TsaltError =>
-  new TsaltError('render-limit', `A template of the host asks for more than ${most} characters.`, {
+  new TsaltError('render-limit', `A template of the host requests more than ${most} characters.`, {
     kind: 'host',
   });
 

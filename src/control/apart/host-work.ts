@@ -41,7 +41,7 @@ export class HostWork {
   /** Ends the jobs of a host whose run has ended; nothing more is computed for it. */
   close(): void {
     this.#over.abort(
-      new TsaltError('cancelled', 'The host has no run any more.', { kind: 'host' }),
+      new TsaltError('cancelled', 'The run of the host has ended.', { kind: 'host' }),
     );
   }
 

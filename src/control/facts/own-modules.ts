@@ -52,7 +52,7 @@ const matcher =
     };
     const answer = attempt(module, () => match(toPlain(expression), host));
     if (typeof answer === 'boolean') return answer;
-    throw unusable(module, "its 'match' must give true or false");
+    throw unusable(module, "its 'match' must return true or false");
   };
 
 /** `ext_pillar(id, pillar, …)`: a list is spread as arguments, anything else is one. */

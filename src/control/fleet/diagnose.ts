@@ -251,7 +251,11 @@ class Examination {
   }
 }
 
-const noAnswer: HostFailure = { kind: 'host', code: 'no-answer', message: 'There was no result.' };
+const noAnswer: HostFailure = {
+  kind: 'host',
+  code: 'no-answer',
+  message: 'The host returned no result.',
+};
 
 /** Kilobytes for the artifact, and for Node if the host has none. */
 const leastSpace = 20_000;

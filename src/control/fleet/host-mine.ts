@@ -75,7 +75,7 @@ export class HostMine implements Mine {
     if (missing.length > 0 && mine_missing !== 'skip')
       throw new TsaltError(
         'mine-missing',
-        `${question.asker} needs '${question.fun}' of hosts that did not answer it:\n${missing.join('\n')}`,
+        `${question.asker} needs '${question.fun}' of hosts that did not respond:\n${missing.join('\n')}`,
         {
           kind: 'render',
           hint: 'mine_missing of tsalt.yaml: cached uses the answer of an earlier run, skip leaves such hosts out.',

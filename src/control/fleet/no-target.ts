@@ -12,7 +12,7 @@ import { TsaltError } from '../../protocol/error.ts';
 export const noTarget = (request: Request): TsaltError => {
   const { target, targetType, hosts, rosters } = request;
   if (hosts.length === 0 && rosters?.sources.length === 0)
-    return new TsaltError('no-target', `There is no roster in ${rosters.folder}.`, {
+    return new TsaltError('no-target', `${rosters.folder} has no roster.`, {
       kind: 'no-target',
       hint: [projectAbove(rosters.folder), lookedFor].filter(hint => hint !== undefined).join('\n'),
     });
@@ -35,7 +35,7 @@ const projectAbove = (folder: string): string | undefined => {
       existsSync(join(above, name)),
     );
     if (isProject)
-      return `${above} is a project: cd ${posixQuoted(above)}, or give -c ${posixQuoted(relative(process.cwd(), above) || '.')}`;
+      return `${above} is a project: cd ${posixQuoted(above)}, or use -c ${posixQuoted(relative(process.cwd(), above) || '.')}`;
   }
   return undefined;
 };

@@ -140,7 +140,7 @@ const readEntries = (dir: string, jid: string): Map<string, Entry> => {
 };
 
 const noSuch = (jid: string, hint: string): TsaltError =>
-  new TsaltError('orchestrate-resume', `There is no orchestration '${jid}' to resume.`, { hint });
+  new TsaltError('orchestrate-resume', `No orchestration '${jid}' can be resumed.`, { hint });
 
 const hintOf = (dir: string): string => {
   const jids = names(dir).map(name => name.slice(0, 20));

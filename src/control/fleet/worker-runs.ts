@@ -270,7 +270,7 @@ export class WorkerRuns implements HostRunner {
     const { fun } = this.#parts.shared.request;
     const isEnded = error instanceof WorkerEnded;
     const message = isEnded
-      ? `${id}: its worker process ended before its run did (${error.message}). What the host had done until then stands; run it again.`
+      ? `${id}: its worker process ended before its run did (${error.message}). The changes that the host made until then remain; run it again.`
       : `${id}: ${error instanceof Error ? error.message : String(error)}`;
     const known = error instanceof TsaltError ? error : undefined;
     const code = isEnded ? 'worker-ended' : (known?.code ?? 'internal');

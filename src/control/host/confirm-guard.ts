@@ -82,10 +82,10 @@ const settle = async (link: GuardLink, guard: GuardParams, keep: boolean): Promi
   if (outcome) return { outcome, ...(last === undefined ? {} : { last }) };
   throw new TsaltError(
     'guard-lost',
-    `${link.id} was not reached after its guarded run, nor after it should have taken that back: ${last}`,
+    `${link.id} was not reached after its guarded run, nor after it should have rolled back: ${last}`,
     {
       kind: 'unreachable',
-      hint: 'Look at the host itself: it tells its next run what it put back.',
+      hint: 'Check the host itself: its next run reports what it restored.',
     },
   );
 };
@@ -93,20 +93,17 @@ const settle = async (link: GuardLink, guard: GuardParams, keep: boolean): Promi
 const askOutcome = async (peer: Peer, end: GuardEnd): Promise<GuardAnswer> => {
   const outcome = readGuardAnswer(await peer.request<unknown>('guard', end));
   if (outcome) return outcome;
-  throw new TsaltError('wire-protocol', 'The host does not say what became of its guard.', {
+  throw new TsaltError('wire-protocol', 'The host sent a malformed response about its rollback.', {
     kind: 'host',
   });
 };
 
 const reverted = (id: string, why: string, { restored, problems }: GuardAnswer): TsaltError => {
-  const back = restored.length > 0 ? restored.join(', ') : 'nothing, for nothing of it had changed';
-  const text = [
-    `${id} took back what may have cut it off, since ${why}. Put back: ${back}.`,
-    ...problems,
-  ];
+  const back = restored.length > 0 ? restored.join(', ') : 'nothing, since nothing had changed';
+  const text = [`${id} rolled back, since ${why}. Restored: ${back}.`, ...problems];
   return new TsaltError('run-reverted', readable(text.join(' '), 4000), {
     kind: 'host',
-    hint: 'Other changes of the states stay. Mend the states and run them again.',
+    hint: 'Other changes of the states remain. Correct the states and run them again.',
   });
 };
 

@@ -293,7 +293,7 @@ const brokenOff = (error: unknown): never => {
 };
 
 const restartsAgain = (id: string, tag: string): TsaltError =>
-  new TsaltError('wire-protocol', `${id}: ${readable(tag, 300)} asks for a second restart.`, {
+  new TsaltError('wire-protocol', `${id}: ${readable(tag, 300)} requests a second restart.`, {
     kind: 'host',
   });
 

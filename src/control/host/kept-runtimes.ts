@@ -48,7 +48,7 @@ export class RuntimeSlot {
         (params, peer) => {
           const handler = this.served?.handlers[method];
           if (handler) return handler(params, peer);
-          throw new TsaltError('no-run', 'No run is going on.', { kind: 'host' });
+          throw new TsaltError('no-run', 'No run is active.', { kind: 'host' });
         },
       ]),
     );

@@ -63,7 +63,7 @@ const begin = async (
 };
 
 const comeBack = async (link: RestartLink, restart: Restart, until: number): Promise<void> => {
-  let last = 'it was not asked in time';
+  let last = 'it could not be checked in time';
   const isBack = await reachAgain(link, { every, until }, async () => {
     try {
       if ((await link.reopen()) !== restart.boot) return true;

@@ -56,7 +56,7 @@ const loadedModules = (code: string, { states, calls, facts }: HostAttempt): str
   const files = facts.loaded.map(({ path }) => shownPath(path));
   const more = files.length > most ? ` and ${files.length - most} more` : '';
   const where = calls.running.length > 0 ? 'It' : 'A module';
-  return `${where} may compute without end, as may a module that was loaded: ${files.slice(0, most).join(', ')}${more}.`;
+  return `${where} may compute endlessly, as may a module that was loaded: ${files.slice(0, most).join(', ')}${more}.`;
 };
 
 const most = 5;

@@ -149,7 +149,7 @@ const refuse = async (): Promise<never> => {
   throw new TsaltError(
     'pillar-refused',
     'A host cannot have its pillar compiled with other settings.',
-    { kind: 'host', hint: 'Give pillar= and pillarenv= on the command line.' },
+    { kind: 'host', hint: 'Pass pillar= and pillarenv= on the command line.' },
   );
 };
 
@@ -197,7 +197,7 @@ const confinedTo = (calls: HostCalls, context: RenderContext): RenderContext => 
     files: new FileRoots({}),
     call: async (fun, args, kwargs) => {
       if ((await calls.wrapper(fun)) === undefined) return calls.call(fun, args, kwargs);
-      throw new TsaltError('template-refused', `'${fun}' is not for a text of the host.`, {
+      throw new TsaltError('template-refused', `'${fun}' is not available to a text of the host.`, {
         kind: 'render',
         hint: 'Put the template into the file roots.',
       });

@@ -56,7 +56,7 @@ const follow = async (first: URL, headers: Headers, signal: AbortSignal): Promis
     if (response.status < 300 || response.status > 399 || location === null) return response;
     await response.body?.cancel();
     if (!URL.canParse(location, url.href))
-      throw new Refused(`${url.origin} redirects to what is no URL`);
+      throw new Refused(`${url.origin} redirects to an invalid URL`);
     const next = new URL(location, url);
     if (next.origin !== first.origin && [...headers].length > 0)
       throw new Refused(
@@ -71,12 +71,12 @@ const follow = async (first: URL, headers: Headers, signal: AbortSignal): Promis
 const headersOf = (options: PlainDict, url: URL): Headers => {
   const headers = new Headers();
   const given = options.header_dict ?? {};
-  if (!isPlainDict(given)) throw new Error('its header_dict is no mapping');
+  if (!isPlainDict(given)) throw new Error('its header_dict is not a mapping');
   for (const [name, value] of Object.entries(given))
     try {
       headers.set(name, String(value));
     } catch {
-      throw new Error(`its header '${name}' is none that can be sent`);
+      throw new Error(`its header '${name}' cannot be sent`);
     }
   const user = options.username ?? (decodeURIComponent(url.username) || undefined);
   const password = options.password ?? decodeURIComponent(url.password);
@@ -93,7 +93,7 @@ const urlOf = (options: PlainDict, { id, grains }: ExtPillarInput): URL => {
     options.with_grains === true
       ? withId.replace(/<(.*?)>/g, (_, name: string) => encodeURIComponent(grainText(grains, name)))
       : withId;
-  if (!URL.canParse(written)) throw new Error('its url is no URL');
+  if (!URL.canParse(written)) throw new Error('its url is not a URL');
   const url = new URL(written);
   if (url.protocol === 'http:' || url.protocol === 'https:') return url;
   throw new Error(`its url must be http or https, not ${url.protocol}`);

@@ -90,7 +90,7 @@ const rootsOf = async (options: PlainDict, input: ExtPillarInput): Promise<strin
   const roots = [...new Set(bases.map(base => path.resolve(input.dir, base, written)))];
   const found: string[] = [];
   for (const root of roots) if (await isFolder(root)) found.push(root);
-  if (found.length === 0) throw new Error(`its root_dir ${roots.join(', ')} is no folder`);
+  if (found.length === 0) throw new Error(`its root_dir ${roots.join(', ')} is not a folder`);
   return found;
 };
 
@@ -134,7 +134,7 @@ const readOne = async (file: string, keepsNewline: boolean, how: Reading): Promi
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new Error(`${file} is no UTF-8 text: serve it from the file roots`);
+    throw new Error(`${file} is not UTF-8 text: serve it from the file roots`);
   }
   return how.content(keepsNewline ? text : text.replace(/\n$/, ''), file);
 };

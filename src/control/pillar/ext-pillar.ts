@@ -53,7 +53,7 @@ const runSource = async (
     const data = await source(settings, input);
     if (data === null) return new Map();
     if (isDict(data)) return data;
-    throw new TsaltError('ext-pillar', 'it gave no dictionary');
+    throw new TsaltError('ext-pillar', 'it returned no dictionary');
   } catch (error) {
     const place = error instanceof TsaltError && error.at ? ` (${showPlace(error.at)})` : '';
     const reason = `${messageOf(error)}${place}`;
@@ -72,7 +72,7 @@ const parseJson = (text: string): Data => {
     value = JSON.parse(text) as Plain;
   } catch {
     throw new Error(
-      text.trim() === '' ? 'it gave nothing where JSON was expected' : 'what it gave is no JSON',
+      text.trim() === '' ? 'it returned nothing instead of JSON' : 'its output is not JSON',
     );
   }
   return toData(value);

@@ -156,7 +156,7 @@ const misspelt = (name: string, chunk: LowChunk, modules: readonly ModuleMeta[])
     : [
         {
           rule: 'unknown-function',
-          message: `There is no state function '${name}' (did you mean '${meant}'?)`,
+          message: `The state function '${name}' does not exist (did you mean '${meant}'?)`,
           chunk,
         },
       ];

@@ -137,7 +137,7 @@ const unknown = (fun: string, modules: readonly ModuleMeta[]): TsaltError => {
   return new TsaltError('no-function', `'${fun}' is not available.`, {
     hint:
       meant === undefined
-        ? "`tsalt-ssh '*' sys.list_functions` lists what there is."
+        ? "`tsalt-ssh '*' sys.list_functions` lists the functions."
         : `Did you mean '${meant}'?`,
   });
 };

@@ -127,7 +127,7 @@ export const fileHandlers = ({
         `A text of the host is not rendered by ${shown(found.request.template)}.`,
         {
           kind: 'host',
-          hint: 'Put the template into the file roots and name it as salt:// source; texts from elsewhere are rendered by jinja and liquid only.',
+          hint: 'Put the template into the file roots and use it as a salt:// source; other texts are rendered by jinja and liquid only.',
         },
       );
     },

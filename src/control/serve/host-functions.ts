@@ -99,7 +99,7 @@ export class HostFunctions {
     const spec = hostFunction(fun);
     if (!spec) throw refused(fun, 'is not available to a host');
     if (spec.right === 'stated' && !this.#stated.has(fun))
-      throw refused(fun, 'is called by no state of this run');
+      throw refused(fun, 'is not called by a state of this run');
     if (spec.right === 'serialize' && !this.#serializes)
       throw refused(fun, 'is for file.serialize, which this run does not have');
     return spec;
@@ -176,7 +176,8 @@ export class HostFunctions {
   }
 }
 
-const asksNothing = (): Promise<never> => Promise.reject(new Error('A document asks for nothing.'));
+const asksNothing = (): Promise<never> =>
+  Promise.reject(new Error('A document must not make calls.'));
 
 const refreshes: ReadonlySet<string> = new Set([
   'saltutil.refresh_pillar',

@@ -169,10 +169,14 @@ export class HostTemplates {
     const wrapper = await this.#calls.wrapper(fun);
     if (!wrapper) return this.#calls.callUnnamed(fun, args, kwargs);
     if (isControlFunction(fun)) return this.#functions.call(fun, args, kwargs);
-    throw new TsaltError('template-refused', `'${fun}' is not for a template of the host.`, {
-      kind: 'host',
-      hint: 'Put the template into the file roots and name it as salt:// source.',
-    });
+    throw new TsaltError(
+      'template-refused',
+      `'${fun}' is not available to a template of the host.`,
+      {
+        kind: 'host',
+        hint: 'Put the template into the file roots and name it as salt:// source.',
+      },
+    );
   };
 
   async #render(
@@ -277,9 +281,9 @@ const shownAt = (
 const notInFiles = /^(?:pillar\.ext|slsutil\.renderer|(?:sdb|vault)\.\w+)$/;
 
 const notForFiles = (fun: string): TsaltError =>
-  new TsaltError('template-refused', `'${fun}' is not there for templates of file states.`, {
+  new TsaltError('template-refused', `'${fun}' is not available to templates of file states.`, {
     kind: 'render',
-    hint: 'Call it in the pillar or in the SLS, and hand the value to the template by `context`.',
+    hint: 'Call it in the pillar or in the SLS, and pass the value to the template by `context`.',
   });
 
 /** Variables that the control node sets: a host's own template cannot replace them. */

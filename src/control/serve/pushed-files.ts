@@ -51,9 +51,9 @@ export const pushHandler = (
       current = { key, temporary, size, received: 0 };
     }
     if (current === undefined || current.key !== key || current.received !== offset)
-      return give('its pieces do not come one after the other');
+      return give('its pieces are out of order');
     if (current.size !== size || offset + data.length > size)
-      return give('it is larger than was said');
+      return give('it is larger than announced');
     if (data.length === 0 && size !== offset) return give('a piece of it is empty');
     const file = await open(current.temporary, appending, 0o600);
     try {
@@ -98,7 +98,7 @@ const refused = (why: string): TsaltError =>
 /** Checks what the host sent before anything is written. @returns what is wrong */
 const wrongPush = (push: Push, id: string, most: number): string | undefined => {
   const { path, offset, size, data } = push;
-  if (!isName(id)) return `"${id}" is no name of a folder`;
+  if (!isName(id)) return `"${id}" cannot be the name of a folder`;
   if (!Array.isArray(path) || path.length === 0 || path.length > mostParts || !path.every(isName))
     return 'its name leads elsewhere';
   if (
@@ -134,6 +134,6 @@ const targetOf = (files: string, path: readonly string[]): string | { obstacle: 
   }
   const target = join(folder, path.at(-1) ?? '');
   return lstatSync(target, { throwIfNoEntry: false })?.isDirectory()
-    ? { obstacle: 'a folder of that name is there' }
+    ? { obstacle: 'a folder of that name exists' }
     : target;
 };

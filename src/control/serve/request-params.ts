@@ -155,6 +155,6 @@ const isPlace = (said: unknown): said is Record<string, unknown> =>
 
 /** A request with parameters that its method does not have. */
 const wrongParams = (method: string): TsaltError =>
-  new TsaltError('wire-params', `The parameters of "${method}" are not what they must be.`, {
+  new TsaltError('wire-params', `The parameters of "${method}" are malformed.`, {
     kind: 'host',
   });

@@ -107,5 +107,4 @@ export const isStateResult = (said: unknown, threw = false): said is PlainDict =
   (said.result === null || typeof said.result === 'boolean') &&
   [said.duration ?? 0, said.__run_num__ ?? 0].every(value => typeof value === 'number');
 
-const misshapen = (what: string): TsaltError =>
-  broken(`an ${what} that does not hold what it must`);
+const misshapen = (what: string): TsaltError => broken(`a malformed ${what}`);

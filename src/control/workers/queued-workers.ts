@@ -202,7 +202,7 @@ class QueuedWorkers implements WorkerPool {
     for (const remote of [...this.#remotes.values()]) {
       remote.send({ type: 'alive' });
       if (now - remote.heard > silence)
-        this.#lost(remote, `no word from it for ${silence / 1000} s`);
+        this.#lost(remote, `no message from it for ${silence / 1000} s`);
     }
     for (const [id, { host, segment, since, reject }] of [...this.#waiting]) {
       if (now - since < patience) continue;
@@ -302,7 +302,7 @@ class QueuedWorkers implements WorkerPool {
   }
 }
 
-const workersHint = 'tsalt-ssh workers lists those that live.';
+const workersHint = 'tsalt-ssh workers lists the live ones.';
 
 const unknownSegment = ({ id }: Host, segment: string): TsaltError =>
   new TsaltError('via', `${id}: there is no segment '${segment}' among the workers.`, {
@@ -312,7 +312,7 @@ const unknownSegment = ({ id }: Host, segment: string): TsaltError =>
 const noWorker = ({ id }: Host, segment: string, connection: RedisAddress): TsaltError =>
   new TsaltError(
     'no-worker',
-    `${id}: no worker of the segment '${segment}' lives at ${shownAddress(connection)}.`,
+    `${id}: no worker of the segment '${segment}' is alive at ${shownAddress(connection)}.`,
     {
       kind: 'unreachable',
       hint: `Start one: tsalt-ssh worker --name ${segment} --queue ${shownAddress(connection)}. ${workersHint}`,

@@ -40,7 +40,7 @@ export const poolOfSegments = async (
   const { config, env } = request;
   const address = config.queue ?? env.TSALT_QUEUE;
   if (address === undefined)
-    throw new TsaltError('queue-url', 'A host has `via`, and no queue is named.', {
+    throw new TsaltError('queue-url', 'A host has `via`, but no queue is configured.', {
       hint: 'Name it in tsalt.yaml (queue: redis://HOST:6379) or in the environment variable TSALT_QUEUE.',
     });
   const connection = redisAddress(address, env, false);

@@ -74,7 +74,7 @@ export const parseIni = (text: string): Dict => {
       const end = line.search(/[=:]/);
       last = line.slice(0, end).trimEnd().toLowerCase();
       section.set(last, line.slice(end + 1).trim());
-    } else throw new TypeError(`the line '${shortened(line.trim())}' belongs to no INI file`);
+    } else throw new TypeError(`the line '${shortened(line.trim())}' is not valid in an INI file`);
   }
   return result;
 };

@@ -71,7 +71,7 @@ export class PythonRandom {
   /** Returns an integer from 0 to below a bound, which is from 1 to 2^53. */
   below(bound: number): number {
     if (!Number.isSafeInteger(bound) || bound < 1)
-      throw new RangeError(`There is no whole number from 0 to below ${bound}.`);
+      throw new RangeError(`No integer from 0 to below ${bound} exists.`);
     const bits = bound.toString(2).length;
     let found = bound;
     while (found >= bound) found = this.#bits(bits);

@@ -57,4 +57,4 @@ function changing(change: Change): FilterTable[string] {
 }
 
 const wrong = (path: string, kind: string): TypeError =>
-  new TypeError(`what stands at '${path}' is no ${kind}`);
+  new TypeError(`the value at '${path}' is not a ${kind}`);

@@ -108,7 +108,7 @@ async function dnsCheck(
   const addresses = wanted.length === 0 && isTrueData(ipv6) ? found : wanted;
   const [first] = addresses;
   if (first === undefined)
-    throw new TypeError(`the DNS lookup of '${filterText(name)}' on the host gave no address`);
+    throw new TypeError(`the DNS lookup of '${filterText(name)}' on the host returned no address`);
   for (const address of addresses) {
     const answer = await ask('network.connect', [address, port ?? null], new Map([['timeout', 2]]));
     if (isDict(answer) && answer.get('result') === true) return inBrackets(address);

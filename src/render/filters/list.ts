@@ -173,7 +173,7 @@ const order = (a: Data, b: Data): number => {
   if (typeof a === 'string' && typeof b === 'string') return compareKeys(a, b);
   if (isNumber(a) && isNumber(b)) return numeric(a) - numeric(b);
   if (!Array.isArray(a) || !Array.isArray(b))
-    throw new TypeError('what the list holds cannot be compared with each other');
+    throw new TypeError('the items of the list cannot be compared with each other');
   for (let index = 0; index < a.length && index < b.length; index += 1) {
     const [left, right] = [a[index] ?? null, b[index] ?? null];
     if (identity(left) !== identity(right)) return order(left, right);

@@ -16,7 +16,7 @@ export const filterRegex = (
     return pythonPattern(pattern, letters, `${given.sticky ? 'y' : ''}${given.global ? 'g' : ''}`);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new TypeError(`'${pattern}' is no regular expression: ${error.message}`);
+    throw new TypeError(`'${pattern}' is not a regular expression: ${error.message}`);
   }
 };
 

@@ -32,7 +32,7 @@ const elementOf = (tag: string, value: Data): Element => {
   if (!/^[\p{L}_:][\p{L}\p{N}_:.-]*$/u.test(tag))
     throw new TypeError(`'${tag}' cannot be the name of an XML element`);
   if (value === null || Array.isArray(value))
-    throw new TypeError(`what stands under '${tag}' cannot be rendered as XML`);
+    throw new TypeError(`the value of '${tag}' cannot be rendered as XML`);
   if (!isDict(value)) return { tag, attributes: [], text: scalarText(value), children: [] };
   const isInner = (item: Data): boolean => isDict(item) || Array.isArray(item);
   const pairs = [...value];

@@ -69,12 +69,12 @@ class Scanner {
       return;
     }
     const block = openBlock(code, line, '$loop');
-    if (!block) throw scriptSyntaxFault(`'% ${code}' is no control line`, line);
+    if (!block) throw scriptSyntaxFault(`'% ${code}' is not a control line`, line);
     if (!block.close) {
       this.#open.push({ word, line });
       this.#program.code(block.open, line);
     } else if (last === undefined || isTag(last))
-      throw scriptSyntaxFault(`% ${word} stands in no block`, line);
+      throw scriptSyntaxFault(`% ${word} is outside of a block`, line);
     else this.#program.glue(block.open);
   }
 

@@ -18,7 +18,7 @@ export const tagAttributes = (written: string, line: number): ReadonlyMap<string
     },
   );
   if (rest.trim() !== '')
-    throw scriptSyntaxFault(`'${rest.trim()}' is no attribute: write it as key="value"`, line);
+    throw scriptSyntaxFault(`'${rest.trim()}' is not an attribute: write it as key="value"`, line);
   return attributes;
 };
 
@@ -65,7 +65,7 @@ const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
         const name = tag.attributes.get('name');
         if (name === undefined) program.endNameless(filters(tag));
         else if (!isName(name))
-          throw scriptSyntaxFault(`'${name}' is no name for a block`, tag.line);
+          throw scriptSyntaxFault(`'${name}' cannot be the name of a block`, tag.line);
         else if (program.has(name))
           throw scriptSyntaxFault(`there is a block or function '${name}' already`, tag.line);
         else program.endBlock(name, filters(tag));

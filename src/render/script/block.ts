@@ -30,7 +30,7 @@ export const openBlock = (
     case 'for': {
       const [, names, list] = /^([\w\s,()]+?)\s+(?:in|of)\s+(.+)$/s.exec(rest) ?? [];
       if (!names || !list)
-        throw scriptSyntaxFault(`'${code}' is no loop: write for NAME in EXPRESSION:`, line);
+        throw scriptSyntaxFault(`'${code}' is not a loop: write for NAME in EXPRESSION:`, line);
       const list_ = names.replace(/[()\s]/g, '').split(',');
       const target = list_.length > 1 ? `[${list_.join(', ')}]` : list_[0];
       const each = loop === '$loop' && !list_.includes('loop') ? `[loop, ${target}]` : target;

@@ -155,7 +155,10 @@ class ScriptRun {
     try {
       this.#sandbox.compute(work);
       if (!this.#isOver && this.#run.open.size === 0)
-        this.#fail({ name: 'Error', message: 'the template waits for what never comes' }, '');
+        this.#fail(
+          { name: 'Error', message: 'the template waits for something that never happens' },
+          '',
+        );
     } catch (error) {
       if (!this.#isOver) this.#failHere(error);
     } finally {

@@ -90,12 +90,12 @@ const inside = async (
 ): Promise<Data> => {
   const renderer = stage.renderer(name);
   if (renderer.kind !== kind && renderer.kind !== 'any')
-    throw fault(stage, `'${name}' stands where stateconf needs a renderer that gives ${kind}`);
+    throw fault(stage, `'${name}' is used where stateconf needs a renderer that returns ${kind}`);
   return renderer.render(input, { ...stage, name, argument, guarded: false });
 };
 
 const finish = (data: Data, stage: Stage, usage: Usage, isConfig: boolean): Data => {
-  if (!isDict(data)) throw fault(stage, 'the SLS is no dictionary of states');
+  if (!isDict(data)) throw fault(stage, 'the SLS is not a dictionary of states');
   const sls = stage.request.sls ?? '';
   const parameters = parametersOf(stage);
   return attempt(stage, () => {

@@ -71,9 +71,9 @@ const pair = (field: string, at: { file: string; line: number }): readonly [stri
  * Omits the text from the error: it may be a password, or the rest of one that contains a space.
  */
 const noPair = (what: 'line' | 'field', at: { file: string; line: number }): TsaltError =>
-  new TsaltError('roster-ini', `A ${what} of the inventory is no key=value.`, {
+  new TsaltError('roster-ini', `A ${what} of the inventory is not key=value.`, {
     at,
-    hint: 'A value with spaces in it stands in quotes.',
+    hint: 'Quote a value that contains spaces.',
   });
 
 const unquote = (text: string): string =>

@@ -53,7 +53,7 @@ const deepest = 500;
 const tooDeep = (name: string): TsaltError =>
   new TsaltError(
     'roster-groups',
-    `The group '${name}' of the inventory stands in more than ${deepest} others.`,
+    `The group '${name}' of the inventory is nested in more than ${deepest} others.`,
   );
 
 /** Returns the depth of each group below `all`, along the longest path. */

@@ -62,7 +62,7 @@ export const expandRange = (pattern: string, at?: SourceLocation): string[] => {
   if (count * ends.length > largestRange)
     throw new TsaltError(
       'roster-range',
-      `The range '${pattern}' of the inventory stands for more than ${largestRange} hosts.`,
+      `The range '${pattern}' of the inventory has more than ${largestRange} hosts.`,
       { at },
     );
   return Array.from({ length: count }, (_, index) => nth(index)).flatMap(part =>

@@ -44,7 +44,7 @@ export const parseScanNetwork = (source: string): { addresses: string[]; port?: 
     /^([\d.]+)(?:\/(\d{1,2}))?(?::(\d{1,5}))?$/.exec(source.trim()) ?? [];
   const size = 2 ** (32 - Number(bits));
   if (!isIPv4(address) || Number(bits) > 32 || !isPort(Number(port ?? 22)))
-    throw new TsaltError('roster-network', `'${source}' is no network like 10.0.0.0/24.`);
+    throw new TsaltError('roster-network', `'${source}' is not a network like 10.0.0.0/24.`);
   if (size > largest)
     throw new TsaltError('roster-network', `The network ${source} has ${size} addresses.`, {
       hint: `Scan at most ${largest} at a time (/16).`,

@@ -14,7 +14,7 @@ export const terraform = async (file: string): Promise<BackendHosts> => {
   if (!isDict(state) || state.get('version') !== 4)
     throw new TsaltError(
       'roster-terraform',
-      `The file ${file} is no Terraform state of version 4.`,
+      `The file ${file} is not a Terraform state of version 4.`,
     );
   return { entries: [...fromResources(state, file), ...fromOutput(state, file)] };
 };

@@ -151,7 +151,7 @@ export const checkCommands = async (host: EngineHost, low: LowChunk): Promise<Pl
   const failed = { ...about, comment: 'check_cmd determined the state failed', result: false };
   const { check_cmd: commands } = low;
   if (!Array.isArray(commands) && commands !== '' && !isEmptyDict(commands)) {
-    host.log('warning', `check_cmd of ${low.__id__} is no list of commands.`);
+    host.log('warning', `check_cmd of ${low.__id__} is not a list of commands.`);
     return failed;
   }
   const { shell } = host.grains();

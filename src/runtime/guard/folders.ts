@@ -28,7 +28,7 @@ const prefix = 'guard-';
 /** @throws TsaltError `guard-unknown` for an invalid name of a guarded run */
 export const folderOf = (dir: string, id: string): string => {
   if (/^[0-9a-f]{16}$/.test(id)) return join(dir, `${prefix}${id}`);
-  throw new TsaltError('guard-unknown', 'That is no name of a guarded run.', { kind: 'host' });
+  throw new TsaltError('guard-unknown', 'That is not the name of a guarded run.', { kind: 'host' });
 };
 
 const foldersIn = (dir: string): string[] =>
@@ -80,12 +80,12 @@ export const takeGuardNews = (dir: string, say: (message: string) => void): void
     say(
       outcome
         ? `An earlier guarded run was not confirmed: ${showRestored(outcome)}.`
-        : 'The watchdog of an earlier guarded run ended before that was confirmed: what it changed was left.',
+        : 'The watchdog of an earlier guarded run ended before the run was confirmed: its changes remain.',
     );
   }
 };
 
 const showRestored = ({ restored, problems }: GuardAnswer): string =>
-  [restored.length > 0 ? `put back ${restored.join(', ')}` : 'there was nothing to put back']
+  [restored.length > 0 ? `restored ${restored.join(', ')}` : 'there was nothing to restore']
     .concat(problems)
     .join('; ');

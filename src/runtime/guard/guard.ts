@@ -132,6 +132,6 @@ export const settleGuard = async (dir: string, { id, keep }: GuardEnd): Promise<
   if (outcome) return outcome;
   throw new TsaltError('guard-unknown', 'The watchdog of the guarded run is not there any more.', {
     kind: 'host',
-    hint: 'It was killed, or the host was restarted: look at what the states changed.',
+    hint: 'It was killed, or the host was restarted: check what the states changed.',
   });
 };

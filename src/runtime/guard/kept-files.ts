@@ -42,7 +42,7 @@ export const keepFiles = (roots: readonly string[]): KeptFiles => {
   for (const [path, stat] of walk(roots)) {
     bytes += stat.isFile() ? stat.size : 0;
     if (bytes > mostBytes)
-      throw new Error(`${path} and what a guarded run keeps besides it take more than 64 MiB`);
+      throw new Error(`${path} and the other files for the rollback take more than 64 MiB`);
     const kept = read(path, stat);
     if (kept) entries.set(path, kept);
   }

@@ -16,6 +16,6 @@ export const attempt = async (
   try {
     if ((await work()) !== false) restored.push(what);
   } catch (error) {
-    problems.push(`${what} could not be put back: ${messageOf(error)}`);
+    problems.push(`${what} could not be restored: ${messageOf(error)}`);
   }
 };

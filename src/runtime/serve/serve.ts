@@ -140,7 +140,7 @@ const keepOrder = (
     const holder = wipe && suffix === '' ? workspaceHolder(dir) : undefined;
     if (holder) warn(`The workspace ${dir} is not removed: ${showHolder(holder)}.`);
   } catch (error) {
-    warn(`What killed runs left could not be removed: ${messageOf(error)}`);
+    warn(`The remains of killed runs could not be removed: ${messageOf(error)}`);
   }
 };
 

@@ -54,7 +54,7 @@ export const handshakeFault = (where: string, error: Ssh2Error, greeting: string
 };
 
 export const dropped = (where: string): TsaltError =>
-  new TsaltError('connect-dropped', `${where} closes the connection before it says who it is.`, {
+  new TsaltError('connect-dropped', `${where} closes the connection before it identifies itself.`, {
     kind: 'unreachable',
     hint: 'Is it an SSH server, and does it take so many connections at once (MaxStartups)?',
   });

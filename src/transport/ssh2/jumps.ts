@@ -90,7 +90,7 @@ const parseHop = (text: string): { host: string; user?: string; port?: number } 
   );
   const host = match?.[2]?.replace(/^\[|\]$/g, '');
   if (!host)
-    throw new TsaltError('proxy-jump', `"${readable(text, 80)}" is no jump host.`, {
+    throw new TsaltError('proxy-jump', `"${readable(text, 80)}" is not a jump host.`, {
       hint: 'Write [user@]host[:port], several with commas between.',
     });
   return {

@@ -58,7 +58,7 @@ const requisites = Object.fromEntries(
 
 /** Arguments of every state: requisites, conditions and switches of the state system. */
 export const commonSchemas: PlainDict = {
-  name: { description: 'What the state is about. Default: its ID.' },
+  name: { description: 'The object of the state. Default: its ID.' },
   names: {
     description: 'Makes one state of each name; an item may map its name to arguments.',
     type: 'array',
@@ -82,7 +82,7 @@ export const commonSchemas: PlainDict = {
           attempts: { description: 'Default: 2.' },
           until: { description: 'The result to wait for. Default: true.' },
           interval: { description: 'Seconds between attempts. Default: 30.' },
-          splay: { description: 'At most so many further seconds, by chance.' },
+          splay: { description: 'Adds a random delay of at most this many seconds.' },
         },
       },
       { type: 'null' },

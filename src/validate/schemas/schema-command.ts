@@ -40,7 +40,7 @@ export const schemaText = async (
   if (make !== undefined && more.length === 0)
     return `${JSON.stringify(await make(config), null, 1)}\n`;
   const meant = more.length === 0 ? nearest(kind, Object.keys(schemas)) : undefined;
-  throw new TsaltError('usage-words', 'A schema is of one kind of file.', {
+  throw new TsaltError('usage-words', 'A schema describes one kind of file.', {
     hint: `tsalt-ssh schema ${meant ?? Object.keys(schemas).join('|')}`,
   });
 };

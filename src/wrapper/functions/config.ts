@@ -93,7 +93,7 @@ export const config: WrapperModule = {
       },
     },
     option: {
-      doc: 'The value of one key, from options, grains, pillar and tsalt.yaml; no path. `wildcard` gives all keys that match.',
+      doc: 'The value of one key, from options, grains, pillar and tsalt.yaml; no path. `wildcard` returns all matching keys.',
       params: [
         'value',
         ['default', null],
@@ -151,7 +151,7 @@ export const config: WrapperModule = {
     items: { doc: 'All options of the run.', params: [], work: ({ ctx }) => ctx.opts },
     gather_bootstrap_script: refused(
       'config.gather_bootstrap_script',
-      'Not done here: hosts need no Salt, and tsalt-ssh brings along what it runs on.',
+      'Not supported: hosts need no Salt, and tsalt-ssh provides its own runtime.',
       'a host needs no Salt, and no bootstrap',
     ),
     manage_mode: {

@@ -12,7 +12,7 @@ const starting = (names: readonly string[], prefix: string): string[] =>
 
 /** The functions of `cp.*` that only read the file roots. Copying runs on the host. */
 export const cp: WrapperModule = {
-  doc: 'What is in the file roots.',
+  doc: 'Lists and reads the file roots.',
   functions: {
     list_master: {
       doc: 'All files of an environment.',
@@ -25,7 +25,7 @@ export const cp: WrapperModule = {
       work: async call => starting(await call.ctx.files.listDirs(envOf(call)), call.text('prefix')),
     },
     list_master_symlinks: {
-      doc: 'All symbolic links of an environment, with what they point at.',
+      doc: 'All symbolic links of an environment, with their targets.',
       params: list,
       work: async call => {
         const links = await call.ctx.files.listSymlinks(envOf(call));
@@ -39,7 +39,7 @@ export const cp: WrapperModule = {
     },
     envs: { doc: 'All environments.', params: [], work: async ({ ctx }) => [...ctx.files.envs()] },
     get_file_str: {
-      doc: 'The text of a file in the roots, or of an absolute path on the host; false when it is not in the roots.',
+      doc: 'The text of a file in the roots, or of an absolute path on the host; false if it does not exist.',
       params: ['path', env],
       work: async call => {
         const { ctx, text } = call;

@@ -49,7 +49,7 @@ export const defaults: WrapperModule = {
       work: ({ get }) => cloneData(get('source')),
     },
     update: {
-      doc: 'Lays defaults below each dictionary of a dictionary.',
+      doc: 'Merges defaults below each dictionary of a dictionary.',
       params: [
         'dest',
         'defaults',

@@ -40,7 +40,7 @@ const hiddenSerial = (serial: string): string => {
  * round trip. All others run on the host.
  */
 export const grains: WrapperModule = {
-  doc: 'The grains of a host, as it told them when it answered.',
+  doc: 'The grains of a host, as of its hello.',
   functions: {
     get: {
       doc: "The grain at a path, or the default. `salt['grains.get']('os_family', 'Debian')`",
@@ -51,7 +51,7 @@ export const grains: WrapperModule = {
       },
     },
     has_value: {
-      doc: 'Whether a grain is there and not empty.',
+      doc: 'Whether a grain exists and is not empty.',
       params: ['key'],
       work: ({ ctx, text }) => isSet(traverse(ctx.grains, text('key'), ':')),
     },

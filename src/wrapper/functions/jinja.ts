@@ -16,7 +16,7 @@ const loaded = (ctx: WrapperContext, statement: string, name: string): Promise<D
 
 /** `jinja.*`: loads a formula's map or a data file for this host. */
 export const jinja: WrapperModule = {
-  doc: "What templates would find: a value of a formula's map.jinja, files of YAML and JSON.",
+  doc: "Values as templates see them: of a formula's map.jinja, of YAML and JSON files.",
   functions: {
     load_map: {
       doc: 'A value that a template sets, for this host: `jinja.load_map nginx/map.jinja nginx`.',
@@ -24,7 +24,7 @@ export const jinja: WrapperModule = {
       work: ({ ctx, text }) => {
         const name = text('value');
         if (!/^[A-Za-z_]\w*$/.test(name))
-          throw new TsaltError('arguments', `'${name}' is no name of a variable.`);
+          throw new TsaltError('arguments', `'${name}' is not the name of a variable.`);
         return loaded(ctx, `from ${quoted(text('path'))} import ${name} with context`, name);
       },
     },

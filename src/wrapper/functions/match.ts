@@ -67,7 +67,7 @@ export const match: WrapperModule = {
       },
     },
     ifelse: {
-      doc: "The value behind the first compound expression that matches this host; the last argument when none does. `salt['match.ifelse']('web*', 80, 'db*', 5432, 22)`\nkeywords: tgt_type, minion_id, merge, merge_lists",
+      doc: "The value after the first compound expression that matches this host; the last argument if none does. `salt['match.ifelse']('web*', 80, 'db*', 5432, 22)`\nkeywords: tgt_type, minion_id, merge, merge_lists",
       params: [],
       rest: true,
       keywords: ['merge', 'merge_lists', 'minion_id', 'tgt_type'],
@@ -91,13 +91,13 @@ export const match: WrapperModule = {
       },
     },
     data: {
-      doc: 'Not done here: a host has no store of data between runs.',
+      doc: 'Not supported: a host has no data store between runs.',
       params: ['tgt'],
       work: () => {
         throw new TsaltError(
           'not-supported',
           'match.data is not supported: a host has no store of data between runs.',
-          { hint: 'match.pillar and match.grain look at what a run knows.' },
+          { hint: 'match.pillar and match.grain use the data of the run.' },
         );
       },
     },

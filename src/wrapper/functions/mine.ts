@@ -68,9 +68,13 @@ const value = async (call: WrapperCall): Promise<Data> => {
   const name = text('name');
   const all = await allowedHere(ctx);
   if (!all.has(name))
-    throw new TsaltError('mine-not-allowed', `mine_functions of ${ctx.id} do not have '${name}'.`, {
-      hint: `They have: ${[...all.keys()].join(', ') || 'nothing'}. Add it in tsalt.yaml, in the roster or in the pillar.`,
-    });
+    throw new TsaltError(
+      'mine-not-allowed',
+      `mine_functions of ${ctx.id} do not contain '${name}'.`,
+      {
+        hint: `They have: ${[...all.keys()].join(', ') || 'nothing'}. Add it in tsalt.yaml, in the roster or in the pillar.`,
+      },
+    );
   const { fun, args, kwargs } = readAllowed(name, all.get(name) ?? null);
   const given = get('args');
   return Array.isArray(given) ? ctx.call(fun, given, new Map()) : ctx.call(fun, args, kwargs);
@@ -108,7 +112,7 @@ export const mine: WrapperModule = {
       },
     },
     value: {
-      doc: 'What this host answers to `mine.get` for a function of its `mine_functions`.\nargs: arguments in place of those that are configured',
+      doc: 'The result of this host for `mine.get` of a function of its `mine_functions`.\nargs: arguments in place of those that are configured',
       params: ['name', ['args', null]],
       work: value,
     },

@@ -9,7 +9,7 @@ export const orch: WrapperModule = {
   functions: {
     result: {
       doc: [
-        'What a finished step of this orchestration returned on a host.',
+        'The return of a finished step of this orchestration on a host.',
         'id_: the ID of the step',
         'host: the id of the host; without it, all hosts by their ids',
         "key: a path within the return, such as 'addresses:0'. In a return of states the first part may be the ID of a state: 'make password:changes:stdout'",

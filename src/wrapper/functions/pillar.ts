@@ -81,7 +81,7 @@ const shown =
   };
 
 const items: WrapperFunction = {
-  doc: 'The whole pillar, compiled anew: `pillar` overrides values, `pillarenv` and `saltenv` choose an environment. With paths, those values of it as pillar.item gives them.',
+  doc: 'The whole pillar, compiled again: `pillar` overrides values, `pillarenv` and `saltenv` choose an environment. With paths, only those values, as in pillar.item.',
   params: [],
   rest: true,
   keywords: [...environment, 'pillar'],
@@ -90,7 +90,7 @@ const items: WrapperFunction = {
 
 /** `pillar.*`: pillar is compiled on the control node and stays there. */
 export const pillar: WrapperModule = {
-  doc: 'The pillar of a host. It is compiled on the control node; a host sees only what it asks for.',
+  doc: 'The pillar of a host. It is compiled on the control node; a host receives only what it requests.',
   functions: {
     get,
     fetch: get,
@@ -146,7 +146,7 @@ export const pillar: WrapperModule = {
       work: shown(pillar => obfuscate(pillar)),
     },
     ext: {
-      doc: 'The pillar with one more external source laid over it.',
+      doc: 'The pillar with one more external source merged over it.',
       params: ['external', ['pillar', null]],
       work: async ({ ctx, get }) => {
         const external = get('external');
@@ -161,7 +161,7 @@ export const pillar: WrapperModule = {
       },
     },
     file_exists: {
-      doc: 'Whether a file is there in the pillar roots.',
+      doc: 'Whether a file exists in the pillar roots.',
       params: ['path', ['saltenv', null]],
       work: ({ ctx, text, get }) => ctx.pillarFileExists(text('path'), saltenvOf(get('saltenv'))),
     },

@@ -40,7 +40,7 @@ const publishing = (doc: string, shape: (answer: Data) => Data): WrapperFunction
   },
 });
 
-const why = 'there is no master whose runners could be called';
+const why = 'runners need a master';
 
 /** `publish.*`: calls functions on other hosts, if their `mine_functions` list them. */
 export const publish: WrapperModule = {

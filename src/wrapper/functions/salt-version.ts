@@ -57,7 +57,7 @@ export const saltVersion: WrapperModule = {
       release => current < release,
     ),
     get_release_number: {
-      doc: 'The number of the release of a code name; nothing where there is none.',
+      doc: 'The number of the release with a code name; null if it is unknown.',
       params: ['name'],
       work: ({ get }) => releaseOf(get('name')),
     },

@@ -33,7 +33,7 @@ const noneOf = (what: string): WrapperFunction => ({
 });
 
 const refreshPillar: WrapperFunction = {
-  doc: 'Compiles the pillar anew: what runs from now on sees the new one.',
+  doc: 'Compiles the pillar again: later states see the new one.',
   params: [
     ['wait', false],
     ['timeout', 30],
@@ -63,7 +63,7 @@ const noCache = 'no jobs are kept';
  * contains.
  */
 export const saltutil: WrapperModule = {
-  doc: 'What Salt needs to be told for modules to be current; here they are with every run.',
+  doc: 'Functions that update modules in Salt; here, every run has the current ones.',
   functions: {
     sync_modules: sync('modules'),
     sync_states: sync('states'),
@@ -96,7 +96,7 @@ export const saltutil: WrapperModule = {
       'True: modules come with every run; a state renews them by `reload_modules`.',
     ),
     refresh_grains: current(
-      'True: grains are asked anew in every run; a state renews them by `reload_grains`.',
+      'True: grains are collected in every run; a state renews them by `reload_grains`.',
     ),
     refresh_matchers: current('True: matchers are read in every run.'),
     refresh_beacons: current('True: there are no beacons.'),
@@ -104,26 +104,22 @@ export const saltutil: WrapperModule = {
       'True: nothing of a run is kept on the host but artifacts by their hash; `--wipe` leaves none.',
     ),
     clear_job_cache: current('True: no jobs are kept.'),
-    find_job: refusedHere('find_job', noCache, 'saltutil.running tells what runs now.'),
+    find_job: refusedHere('find_job', noCache, 'saltutil.running lists the running jobs.'),
     find_cached_job: refusedHere(
       'find_cached_job',
       noCache,
       'Keep the output: --out=json --out-file.',
     ),
-    signal_job: refusedHere('signal_job', noCache, 'saltutil.term_all_jobs ends what runs.'),
-    term_job: refusedHere('term_job', noCache, 'saltutil.term_all_jobs ends what runs.'),
-    kill_job: refusedHere('kill_job', noCache, 'saltutil.kill_all_jobs ends what runs.'),
+    signal_job: refusedHere('signal_job', noCache, 'saltutil.term_all_jobs ends running jobs.'),
+    term_job: refusedHere('term_job', noCache, 'saltutil.term_all_jobs ends running jobs.'),
+    kill_job: refusedHere('kill_job', noCache, 'saltutil.kill_all_jobs ends running jobs.'),
     runner: refusedHere('runner', noMaster, 'Call functions of the control node with --local.'),
     wheel: refusedHere('wheel', noMaster, 'Host keys are those of ssh.'),
     cmd: refusedHere('cmd', noMaster, 'Give the target on the command line.'),
     cmd_iter: refusedHere('cmd_iter', noMaster, 'Give the target on the command line.'),
     regen_keys: refusedHere('regen_keys', noMaster, 'Host keys are those of ssh.'),
     revoke_auth: refusedHere('revoke_auth', noMaster, 'Take the host out of the roster.'),
-    update: refusedHere(
-      'update',
-      'there is no minion to update',
-      'The runtime comes with every run.',
-    ),
+    update: refusedHere('update', 'there is no minion to update', 'Every run brings its runtime.'),
     sync_all: {
       ...clearing(sync('modules')),
       doc: "Names of all of the user's modules that the host has, by kind.",

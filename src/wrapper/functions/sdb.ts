@@ -5,24 +5,24 @@ export const sdb: WrapperModule = {
   doc: "Values, mostly secrets, of the stores that the configuration names: `sdb://PROFILE/KEY`. A profile is an option with `driver`: `env`, `file` (`dir`), `yaml` (`files`), `cmd` (`get`, `set`, `delete`: programs with `%s` for the key) or `vault`. Stores are opened on the control node; hosts cannot ask them.\n\nExample: `{{ salt['sdb.get']('sdb://myvault/secret/web/password') }}`",
   functions: {
     get: {
-      doc: 'The value at an address. What is no address of a profile comes back as it is, or is refused with `strict`.\n\nExample: tsalt-ssh web1 sdb.get sdb://osenv/HOME strict=true',
+      doc: 'The value at an address. A value that is not an address of a profile is returned unchanged or, with `strict`, refused.\n\nExample: tsalt-ssh web1 sdb.get sdb://osenv/HOME strict=true',
       params: ['uri', ['strict', false]],
       work: ({ ctx, get, flag }) => ctx.sdb.get(get('uri'), flag('strict')),
     },
     set: {
-      doc: 'Stores a value; false for what is no address of a profile.\n\nExample: tsalt-ssh web1 sdb.set sdb://myvault/secret/web/password s3cret',
+      doc: 'Stores a value; false if it is not an address of a profile.\n\nExample: tsalt-ssh web1 sdb.set sdb://myvault/secret/web/password s3cret',
       params: ['uri', 'value'],
       changes: true,
       work: ({ ctx, get }) => ctx.sdb.set(get('uri'), get('value')),
     },
     delete: {
-      doc: 'Removes a value; false when there was none.\n\nExample: tsalt-ssh web1 sdb.delete sdb://myvault/secret/web/password',
+      doc: 'Removes a value; false if it did not exist.\n\nExample: tsalt-ssh web1 sdb.delete sdb://myvault/secret/web/password',
       params: ['uri'],
       changes: true,
       work: ({ ctx, get }) => ctx.sdb.delete(get('uri')),
     },
     get_or_set_hash: {
-      doc: 'The value at an address; a random text of `length` characters is made and stored where there is none.\n\nExample: tsalt-ssh web1 sdb.get_or_set_hash sdb://secrets/db-password 32',
+      doc: 'The value at an address; if it does not exist, a random string of `length` characters is stored.\n\nExample: tsalt-ssh web1 sdb.get_or_set_hash sdb://secrets/db-password 32',
       params: [
         'uri',
         ['length', 8],

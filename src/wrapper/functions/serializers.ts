@@ -103,7 +103,7 @@ export const serialize = (format: string, value: Data, options: Dict): string =>
 export const deserialize = (format: string, text: string, options: Dict): Data => {
   const { read } = serializer(format);
   if (read) return attempt(format, () => read(text, options));
-  throw new TsaltError('arguments', `slsutil reads no ${format}, it only writes it.`);
+  throw new TsaltError('arguments', `slsutil cannot read ${format}, only write it.`);
 };
 
 const serializer = (format: string): Serializer => {

@@ -74,7 +74,7 @@ export const slsutil: WrapperModule = {
       },
     },
     renderer: {
-      doc: 'Renders a file (`path`: salt://, relative to the roots, or an absolute one on the host) or a `string` through a pipe; one that ends with a template engine gives text.',
+      doc: 'Renders a file (`path`: salt://, relative to the roots, or an absolute one on the host) or a `string` through a pipe; one that ends with a template engine returns text.',
       params: [
         ['path', null],
         ['string', null],
@@ -130,17 +130,17 @@ export const slsutil: WrapperModule = {
       work: ({ get, text, flag }) => banner(Number(get('width')), text, get, flag('newline')),
     },
     file_exists: {
-      doc: 'Whether a file is there in the roots.',
+      doc: 'Whether a file exists in the roots.',
       params: ['path', ['saltenv', 'base']],
       work: ({ ctx, text }) => ctx.files.exists(text('path'), text('saltenv'), 'file'),
     },
     dir_exists: {
-      doc: 'Whether a folder is there in the roots.',
+      doc: 'Whether a folder exists in the roots.',
       params: ['path', ['saltenv', 'base']],
       work: ({ ctx, text }) => ctx.files.exists(text('path'), text('saltenv'), 'dir'),
     },
     path_exists: {
-      doc: 'Whether a file or folder is there in the roots.',
+      doc: 'Whether a file or folder exists in the roots.',
       params: ['path', ['saltenv', 'base']],
       work: ({ ctx, text }) => isThere(ctx, text('path'), text('saltenv')),
     },

@@ -52,12 +52,12 @@ const elsewhere: Readonly<Record<string, string>> = {
   pause: 'a run cannot be paused',
   resume: 'a run cannot be paused',
   soft_kill: 'saltutil.term_all_jobs ends the run of a host',
-  request: 'state.apply test=True tells what would change',
-  check_request: 'state.apply test=True tells what would change',
-  clear_request: 'state.apply test=True tells what would change',
-  run_request: 'state.apply test=True tells what would change, state.apply does it',
+  request: 'state.apply test=True shows what would change',
+  check_request: 'state.apply test=True shows what would change',
+  clear_request: 'state.apply test=True shows what would change',
+  run_request: 'state.apply test=True shows what would change, state.apply does it',
   pkg: 'states come with the run: they are not packed for the host',
-  event: 'the run itself tells its events: --out=ndjson',
+  event: 'the run itself reports its events: --out=ndjson',
 };
 
 const refusedState = (name: string, why: string): WrapperFunction =>
@@ -68,7 +68,7 @@ export const state: WrapperModule = {
   doc: 'Compiles states and runs them on the host.',
   functions: {
     apply: define(
-      'Applies the SLS named, or the highstate when none is.\nkeywords: exclude, pillar, saltenv, pillarenv, test, queue, concurrent, force, terse',
+      'Applies the named SLS, or the highstate if none is named.\nkeywords: exclude, pillar, saltenv, pillarenv, test, queue, concurrent, force, terse',
       [optional('mods'), optional('test'), optional('exclude'), optional('queue')],
       apply,
     ),
@@ -83,11 +83,15 @@ export const state: WrapperModule = {
       graphOfHighstate,
     ),
     high: define('Runs high data given as an argument.', ['data', ...flags], high),
-    highstate: define('Applies what the top file gives this host.', flags, runHighstate),
+    highstate: define(
+      'Applies the SLS that the top file assigns to this host.',
+      flags,
+      runHighstate,
+    ),
     id_exists: define('Whether SLS have these IDs.', ['ids', mods, ...flags], idExists),
     low: define('Runs one low chunk as it is.', ['data', optional('queue')], low),
     show_highstate: define(
-      'What the top file gives this host, as high data.',
+      'The states that the top file assigns to this host, as high data.',
       [optional('queue')],
       showHighstate,
     ),
@@ -104,7 +108,11 @@ export const state: WrapperModule = {
       showStateUsage,
     ),
     show_states: define('The SLS whose states a highstate runs.', [optional('queue')], showStates),
-    show_top: define('The SLS the top file gives this host.', [optional('queue')], showTop),
+    show_top: define(
+      'The SLS that the top file assigns to this host.',
+      [optional('queue')],
+      showTop,
+    ),
     single: define(
       'Runs one state function; its arguments are keywords.',
       ['fun', 'name', ...flags],
@@ -135,6 +143,10 @@ export const state: WrapperModule = {
     ...Object.fromEntries(
       Object.entries(elsewhere).map(([name, why]) => [name, refusedState(name, why)]),
     ),
-    top: define('Applies what another top file gives this host.', ['topfn', ...flags], top),
+    top: define(
+      'Applies the SLS that another top file assigns to this host.',
+      ['topfn', ...flags],
+      top,
+    ),
   },
 };

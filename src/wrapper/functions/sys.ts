@@ -20,14 +20,14 @@ const rendererDocs: Readonly<Record<string, string>> = {
   age: 'Opens age-encrypted values (ASCII armor) with the identities of the control node.',
   gpg: 'Opens PGP-encrypted values (ASCII armor) with the key ring of the control node.',
   jinja: 'Renders Jinja templates.',
-  js: 'Runs a JavaScript module; its default export is the data, or a function that gives it.',
+  js: 'Runs a JavaScript module; its default export is the data, or a function that returns it.',
   json: 'Reads JSON.',
   json5: 'Reads JSON5: JSON with comments, trailing commas and unquoted keys.',
   liquid: 'Renders Liquid templates.',
   mako: 'Renders Mako templates.',
-  text: 'Gives the text as it is.',
+  text: 'Returns the text unchanged.',
   toml: 'Reads TOML.',
-  ts: 'Runs a TypeScript module; its default export is the data, or a function that gives it.',
+  ts: 'Runs a TypeScript module; its default export is the data, or a function that returns it.',
   wempy: 'Renders Wempy templates.',
   yaml: "Reads YAML by Salt's rules.",
   yamlex: 'Reads YAML with the tags !aggregate and !reset and ordered mappings.',
@@ -82,7 +82,7 @@ export const sysModule = (own: Modules): WrapperModule => {
     doc: 'Documentation and signatures of all modules, from their sources.',
     functions: {
       doc: listing(
-        'Documentation of functions: all, of modules, or by glob. A name that only a state has gives the documentation of the state.',
+        'Documentation of functions: all, of modules, or by glob. For a name that only a state has, returns the documentation of the state.',
         (modules, wanted) => ({ ...docs(modules, 'exec', wanted), ...statesOnly(modules, wanted) }),
       ),
       state_doc: listing(

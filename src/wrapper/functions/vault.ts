@@ -30,15 +30,15 @@ const orDefault = async (fallback: Data, work: () => Promise<Data>): Promise<Dat
 };
 
 const missing = (): never => {
-  throw new Error('there is no such secret');
+  throw new Error('the secret does not exist');
 };
 
 /** `vault.*`: HashiCorp Vault's key-value secrets, read from the control node. */
 export const vault: WrapperModule = {
-  doc: "Secrets of HashiCorp Vault (KV version 1 and 2), asked from the control node by the option `vault` of tsalt.yaml: `url`, `namespace`, `verify`, `auth` with `method` `token`, `approle` or `wrapped_token`. VAULT_ADDR, VAULT_TOKEN, VAULT_NAMESPACE and VAULT_CACERT stand in for what is left out.\n\nExample: `{{ salt['vault.read_secret']('secret/web', 'password') }}`",
+  doc: "Secrets of HashiCorp Vault (KV version 1 and 2), asked from the control node by the option `vault` of tsalt.yaml: `url`, `namespace`, `verify`, `auth` with `method` `token`, `approle` or `wrapped_token`. VAULT_ADDR, VAULT_TOKEN, VAULT_NAMESPACE and VAULT_CACERT replace missing settings.\n\nExample: `{{ salt['vault.read_secret']('secret/web', 'password') }}`",
   functions: {
     read_secret: {
-      doc: 'A secret, or one key of it; with `metadata` all that version 2 tells. `default` takes the place of an error.',
+      doc: 'A secret, or one key of it; with `metadata`, also the metadata of version 2. `default` replaces an error.',
       params: ['path', ['key', null], ['metadata', false], ['default', none]],
       work: ({ ctx, get, text, flag }) =>
         orDefault(get('default'), () =>
@@ -69,7 +69,7 @@ export const vault: WrapperModule = {
         use(ctx, `write ${text('path')}`, vault => vault.write(text('path'), mapping(get('raw')))),
     },
     delete_secret: {
-      doc: 'Deletes a secret; of version 2 the newest version.',
+      doc: 'Deletes a secret; in version 2, the newest version.',
       params: ['path'],
       changes: true,
       work: ({ ctx, text }) =>
@@ -92,7 +92,7 @@ export const vault: WrapperModule = {
         }),
     },
     list_secrets: {
-      doc: 'What is below a path: `{keys: […]}`. `default` takes the place of an error.',
+      doc: 'The names below a path: `{keys: […]}`. `default` replaces an error.',
       params: ['path', ['default', none]],
       work: ({ ctx, text, get }) =>
         orDefault(get('default'), () =>

@@ -93,7 +93,8 @@ const same = (left: Data, right: Data, budget: { left: number }): boolean => {
   );
 };
 
-const tooLarge = (): TypeError => new TypeError('what JMESPath compares or writes is too large');
+const tooLarge = (): TypeError =>
+  new TypeError('a value that JMESPath compares or formats is too large');
 
 const jsonText = (value: Data): string => {
   let nodes = 0;

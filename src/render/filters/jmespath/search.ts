@@ -48,7 +48,7 @@ const evaluate = (node: Node, value: Data, budget: Budget): Data => {
         node.args.map(arg => argumentOf(arg, value, budget)),
       );
     case 'reference':
-      throw new TypeError('in JMESPath `&` stands only before an argument of a function');
+      throw new TypeError('in JMESPath `&` is allowed only before an argument of a function');
     default:
       return combine(node, value, budget);
   }

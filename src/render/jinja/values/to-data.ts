@@ -70,6 +70,6 @@ const thingData: FromThing = value => {
   if (value instanceof Undefined) return value.isStrict ? value.raise() : '';
   if (value instanceof Bytes) return value.bytes.toString('utf8');
   const items = value.isCallable ? undefined : value.items();
-  if (!items) return raise(`a value of type '${value.typeName}' is no data`);
+  if (!items) return raise(`a value of type '${value.typeName}' is not data`);
   return items.map(item => converted(item, thingData));
 };

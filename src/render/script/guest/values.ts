@@ -36,7 +36,7 @@ export const toPacked = (value: unknown, above: readonly object[] = []): Packed 
   if (typeof value === 'bigint')
     return Number.isSafeInteger(Number(value)) ? Number(value) : { i: String(value) };
   if (typeof value === 'number') return packedNumber(value);
-  if (typeof value !== 'object') throw new TypeError(`a ${typeof value} is no data`);
+  if (typeof value !== 'object') throw new TypeError(`a ${typeof value} is not data`);
   if (value instanceof Date) return value.toISOString();
   if (above.includes(value)) throw new TypeError('the data contains itself');
   const path = [...above, value];

@@ -72,7 +72,7 @@ export const commandRules: readonly LintRule[] = [
   {
     id: 'cmd-instead-of-state',
     severity: 'warning',
-    why: 'A state looks first, changes only what differs, and has a test mode. A command has none of that.',
+    why: 'A state compares first, changes only what differs, and has a test mode. A command has none of that.',
     bad: 'nginx:\n  cmd.run:\n    - name: apt-get install -y nginx\n    - creates: /usr/sbin/nginx\n',
     good: 'nginx:\n  pkg.installed\n',
     find: chunk => {
@@ -86,12 +86,12 @@ export const commandRules: readonly LintRule[] = [
   {
     id: 'pipe-to-shell',
     severity: 'warning',
-    why: 'Whoever controls the server, or the network without TLS, runs commands on the host. Download the script with a hash and run it by `cmd.script`.',
+    why: 'An attacker who controls the server, or the network without TLS, can run commands on the host. Download the script with a hash and run it by `cmd.script`.',
     bad: 'install:\n  cmd.run:\n    - name: curl -s https://get.example.com | sh\n    - creates: /opt/tool\n',
     good: 'install:\n  cmd.script:\n    - source: salt://install.sh\n    - creates: /opt/tool\n',
     find: chunk =>
       /\b(curl|wget)\b[^|]*\|\s*(sudo\s+)?(ba|da|z)?sh\b/.test(commandOf(chunk))
-        ? [{ message: 'A downloaded script is run without a look at it', argument: 'name' }]
+        ? [{ message: 'A downloaded script is run without checking it', argument: 'name' }]
         : [],
   },
   {

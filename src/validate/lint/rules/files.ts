@@ -76,7 +76,7 @@ export const fileRules: readonly LintRule[] = [
   {
     id: 'absolute-source',
     severity: 'warning',
-    why: 'A path is a file of the host, which no run brings there. `salt://` is a file of the tree.',
+    why: 'A plain path is a file on the host, which a run does not copy there. `salt://` is a file of the tree.',
     bad: '/etc/a:\n  file.managed:\n    - source: /srv/files/a\n',
     good: '/etc/a:\n  file.managed:\n    - source: salt://files/a\n',
     find: chunk =>
@@ -92,7 +92,7 @@ export const fileRules: readonly LintRule[] = [
   {
     id: 'source-without-hash',
     severity: 'warning',
-    why: 'Without `source_hash` nobody notices that the server has another file, and every run downloads it.',
+    why: 'Without `source_hash` a changed file on the server is not noticed, and every run downloads it.',
     bad: '/opt/a.tar.gz:\n  file.managed:\n    - source: https://example.com/a.tar.gz\n    - skip_verify: true # tsalt-lint: disable=verification-off\n',
     good: '/opt/a.tar.gz:\n  file.managed:\n    - source: https://example.com/a.tar.gz\n    - source_hash: https://example.com/a.tar.gz.sha256\n',
     find: chunk =>
@@ -119,7 +119,7 @@ export const fileRules: readonly LintRule[] = [
   {
     id: 'verification-off',
     severity: 'warning',
-    why: 'Without these checks, the host accepts a file or a server of somebody else.',
+    why: 'Without these checks, the host accepts a file or a server of an attacker.',
     bad: '/opt/a:\n  file.managed:\n    - source: salt://a\n    - skip_verify: true\n',
     good: '/opt/a:\n  file.managed:\n    - source: salt://a\n',
     find: chunk =>
@@ -208,7 +208,7 @@ export const fileRules: readonly LintRule[] = [
   {
     id: 'unchecked-config',
     severity: 'warning',
-    why: 'A mistake in these files locks everybody out. `check_cmd` refuses a file before it is in place.',
+    why: 'A mistake in these files locks all users out. `check_cmd` refuses a file before it is in place.',
     bad: '/etc/sudoers.d/deploy:\n  file.managed:\n    - source: salt://deploy\n',
     good: '/etc/sudoers.d/deploy:\n  file.managed:\n    - source: salt://deploy\n    - check_cmd: visudo -cf\n',
     find: chunk =>

@@ -63,7 +63,7 @@ export const packageRules: readonly LintRule[] = [
   {
     id: 'unpinned-repository',
     severity: 'warning',
-    why: 'Without a key, or by HTTP without one, packages of somebody else are installed as root.',
+    why: 'Without a key, or by HTTP without one, packages of an attacker are installed as root.',
     bad: 'repo:\n  pkgrepo.managed:\n    - name: deb http://example.com/debian bookworm main\n    - file: /etc/apt/sources.list.d/a.list\n',
     good: 'repo:\n  pkgrepo.managed:\n    - name: deb [signed-by=/etc/apt/keyrings/a.gpg] https://example.com/debian bookworm main\n    - file: /etc/apt/sources.list.d/a.list\n',
     find: chunk =>

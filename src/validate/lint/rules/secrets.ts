@@ -31,7 +31,7 @@ export const secretRules: readonly LintRule[] = [
   {
     id: 'plain-secret',
     severity: 'warning',
-    why: 'Everybody who reads the repository, now or in its history, has the secret. Keep it in an encrypted pillar or in an sdb store.',
+    why: 'Everyone who can read the repository or its history has the secret. Keep it in an encrypted pillar or in an sdb store.',
     bad: 'db:\n  mysql_user.present:\n    - host: localhost\n    - password: hunter2\n',
     good: "#!jinja|yaml\ndb:\n  mysql_user.present:\n    - host: localhost\n    - password: {{ salt['pillar.get']('db:password', '') | json }}\n",
     find: (chunk, run) =>
