@@ -57,7 +57,11 @@ const addParam = (params: Record<string, string>, body: string): void => {
   if (!match) return;
   const [, path = '', doc = ''] = match;
   const name = path.split('.').at(-1) ?? path;
-  Object.defineProperty(params, name, { value: joinDocLines(doc), enumerable: true, writable: true });
+  Object.defineProperty(params, name, {
+    value: joinDocLines(doc),
+    enumerable: true,
+    writable: true,
+  });
 };
 
 /** Joins the lines of a text, as those of a parameter's description. */
