@@ -153,9 +153,9 @@ test.each(['constructor', 'toString', '__proto__'])(
 
 test('values of wrong types are told in the order of the parameters, however they are written', () => {
   expect(() => bind('file.managed', { makedirs: 'maybe', replace: 'perhaps' })).toThrow(
-    /'makedirs' must be[^]*'replace' must be/,
+    /'makedirs' must be[\s\S]*'replace' must be/,
   );
   expect(() => bind('file.managed', { replace: 'perhaps', makedirs: 'maybe' })).toThrow(
-    /'makedirs' must be[^]*'replace' must be/,
+    /'makedirs' must be[\s\S]*'replace' must be/,
   );
 });
