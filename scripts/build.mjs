@@ -6,7 +6,6 @@ import { execFileSync } from 'node:child_process';
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { writeCompressed } from './compressed-program.mjs';
 import { buildPackageApi } from './package-api.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -147,6 +146,7 @@ await build({
   banner: { js: "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
   logLevel: 'warning',
 });
+const { writeCompressed } = await withScript('scripts/compressed-program.ts', file => import(file));
 for (const { file, contents } of apart) {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: root },

@@ -23,7 +23,7 @@ import {
   workerNames,
 } from '../src/render/confined/worker-file.ts';
 import { controlFunctions } from '../src/wrapper/table.ts';
-import { compress, writeCompressed } from './compressed-program.mjs';
+import { compress, writeCompressed } from './compressed-program.ts';
 
 const root = packageRoot();
 

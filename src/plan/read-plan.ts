@@ -7,8 +7,8 @@ import {
   type Plan,
   type PlannedCall,
   type PlannedHost,
-  planFunctions,
   type PlannedStep,
+  planFunctions,
   planVersion,
 } from './plan.ts';
 import {
@@ -123,7 +123,8 @@ export const parsePlan = (content: string): Plan => {
   const whole = outer.exact === true ? parsed(content, parseExact) : outer;
   const plan = planShape((whole as { plan?: unknown }).plan, 'plan');
   // Other functions run on the control node, with arguments that whoever made the file chose.
-  const isOrchestration = plan.steps !== undefined && /^state\.orch(?:estrate)?$/.test(plan.call.fun);
+  const isOrchestration =
+    plan.steps !== undefined && /^state\.orch(?:estrate)?$/.test(plan.call.fun);
   if (!isOrchestration && !planFunctions.has(plan.call.fun))
     throw malformed('plan.call.fun', 'a function of states');
   checkPlaces(plan, 'plan.hosts', plan.hosts);

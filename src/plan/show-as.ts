@@ -68,8 +68,7 @@ const writeHtml = async (plan: Plan, { options, write, apply }: Shown): Promise<
   output.emit({ type: 'start', hosts: Object.keys(plan.hosts), fun });
   for (const [id, host] of Object.entries(plan.hosts)) emitHost(output, plan, id, host);
   for (const { id: step, bound } of plan.steps ?? [])
-    for (const [id, host] of Object.entries(bound))
-      emitHost(output, plan, `${id} (${step})`, host);
+    for (const [id, host] of Object.entries(bound)) emitHost(output, plan, `${id} (${step})`, host);
   for (const { id, message } of plan.failed)
     output.emit({
       type: 'host',

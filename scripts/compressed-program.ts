@@ -7,13 +7,11 @@ const { BROTLI_PARAM_QUALITY: quality, BROTLI_PARAM_LGWIN: window } = constants;
 /**
  * Compresses a file of the package. The best quality would be 5 % smaller, and half of the
  * build's time.
- *
- * @param {string | Uint8Array} content
  */
-export const compress = content =>
+export const compress = (content: string | Uint8Array): Buffer =>
   brotliCompressSync(content, { params: { [quality]: 9, [window]: 24 } });
 
-const loader = name => `'use strict';
+const loader = (name: string): string => `'use strict';
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { Script } = require('node:vm');
@@ -28,10 +26,9 @@ run(exports, require, module, __filename, __dirname);
  * Writes a CommonJS program that few runs need as a compressed file, and beside it a short one
  * that loads it: together such programs would be a fifth of the package.
  *
- * @param {string} file the path, which ends with `.cjs`
- * @param {string | Uint8Array} program
+ * @param file the path, which ends with `.cjs`
  */
-export const writeCompressed = (file, program) => {
+export const writeCompressed = (file: string, program: string | Uint8Array): void => {
   const packed = file.replace(/\.cjs$/, '.br');
   writeFileSync(packed, compress(program));
   writeFileSync(file, loader(basename(packed)));
