@@ -254,5 +254,5 @@ test('a malformed call is refused', async () => {
     ['pillar.get', [], []],
     ['pillar.get', [], null],
   ])
-    expect(await ask(fun, args, kwargs)).toMatch(/^The parameters of "control.call" are not/);
+    expect(await ask(fun, args, kwargs)).toMatch(/^The parameters of "control.call" are malformed/);
 });

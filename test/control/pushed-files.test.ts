@@ -118,7 +118,7 @@ test.each<[string, readonly unknown[]]>([
 });
 
 test.each(['..', '.', 'a/b', ''])('a host by the name of "%s" has no folder', async id => {
-  await expect(handler({}, id)(whole(['x']))).rejects.toThrow('is no name of a folder');
+  await expect(handler({}, id)(whole(['x']))).rejects.toThrow('cannot be the name of a folder');
   expect(existsSync(cache())).toBe(false);
 });
 

@@ -83,7 +83,7 @@ test('modules lie in the folders that the configuration names; options that do n
       event.type === 'log' && event.module === 'config' ? [event.message] : [],
     );
     expect(told).toEqual([
-      "The option 'master_tops' does nothing: only the top file assigns states to hosts.",
+      "The option 'master_tops' has no effect: only the top file assigns states to hosts.",
     ]);
   }
 });

@@ -245,7 +245,7 @@ test('a script prints hosts as JSON, and its failure is reported with its last l
     `The roster ${join(dir, 'bad')} returned no hosts: it ended with exit code 3: no database.`,
   );
   await expect(load([{ backend: 'script', source: join(dir, 'odd') }])).rejects.toThrow(
-    `The roster ${join(dir, 'odd')} is no JSON:`,
+    `The roster ${join(dir, 'odd')} is not JSON:`,
   );
 });
 

@@ -53,7 +53,7 @@ test('no error shows a password', async () => {
   }
   const dir = folder({ script: '#!/bin/sh\necho hunter2\n' }, 0o755);
   expect(await failure('script', join(dir, 'script'))).toBe(
-    "The roster ROSTER is no JSON: Unexpected token 'h'.",
+    "The roster ROSTER is not JSON: Unexpected token 'h'.",
   );
 });
 
