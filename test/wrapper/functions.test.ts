@@ -211,7 +211,7 @@ test('jinja returns a map and files of data for this host', async () => {
     expect(await site.call('jinja.import_yaml', ['f/a.yaml'])).toEqual({ z: 1, a: { b: true } });
     expect(await site.call('jinja.import_json', ['f/a.json'])).toEqual({ x: [1.5] });
     await expect(site.call('jinja.load_map', ['f/map.jinja', 'f %}'])).rejects.toThrow(
-      "'f %}' is no name of a variable",
+      "'f %}' is not the name of a variable",
     );
     await expect(site.call('jinja.import_yaml', ['a" %}'])).rejects.toThrow('a" %}');
   } finally {
