@@ -127,7 +127,7 @@ test('only functions of mine_functions are asked for', async () => {
   config('mine_reach: roster\n');
   const { code, stdout, stderr } = await project.run('lb1', 'mine.get', 'web1', 'cmd.run');
   expect(code).not.toBe(0);
-  expect(stdout + stderr).toContain("mine_functions of web1 do not have 'cmd.run'");
+  expect(stdout + stderr).toContain("mine_functions of web1 do not contain 'cmd.run'");
   const valid = await project.run('web1', 'mine.valid', '--out=json');
   expect(Object.keys(JSON.parse(valid.stdout).web1)).toEqual(['address', 'test.echo', 'upwards']);
 });
