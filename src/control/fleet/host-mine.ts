@@ -168,7 +168,13 @@ export class HostMine implements Mine {
     const answering = this.#answering.get(host.id);
     if (answering) return bounded(toPlain(await answering.call(fun, args, isEarly)));
     const { request, check } = this.#parts;
-    const { guard: _, batchCheck: __, ...options } = request.options;
+    const { guard: _, batchCheck: __, ...given } = request.options;
+    // Nobody waits for the answer any longer: the connection and the function end, too.
+    const timeout = Math.min(
+      given.timeout ?? request.config.mine_timeout,
+      request.config.mine_timeout,
+    );
+    const options = { ...given, timeout };
     const { raw: ___, planned: ____, ...rest } = request;
     this.#log(host, `asked for ${fun} by the states of ${asker}`);
     const early = isEarly ? { withoutPillar: true } : {};

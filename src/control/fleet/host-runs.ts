@@ -91,7 +91,7 @@ export class HostRuns {
     const { shared } = this.#parts;
     const prepared = await this.#prepare(host);
     if ('failure' in prepared) return prepared;
-    const limit = this.#limit();
+    const limit = this.#limit(request);
     const quiet = { ...shared, request, emit: () => undefined };
     const { isTarget: _, ...run } = this.#hostRun(host, prepared);
     const result = await runHost({ ...run, shared: quiet, signal: limit.signal });
@@ -157,9 +157,8 @@ export class HostRuns {
     return true;
   }
 
-  #limit() {
-    const { shared, signal } = this.#parts;
-    return timeLimit(signal, shared.request.options.timeout);
+  #limit({ options } = this.#parts.shared.request) {
+    return timeLimit(this.#parts.signal, options.timeout);
   }
 }
 
