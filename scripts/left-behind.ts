@@ -1,4 +1,4 @@
-/** What a machine has, by kind: links, routes, mounts, users, files … */
+/** The state of a machine by kind: links, routes, mounts, users, files … */
 export type MachineState = Readonly<Record<string, readonly string[]>>;
 
 /** One thing that was not there before. */

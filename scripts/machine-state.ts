@@ -73,7 +73,7 @@ if (verb === 'record') writeFileSync(file, JSON.stringify(stateNow()), { mode: 0
 else if (verb === 'compare') {
   const before = JSON.parse(readFileSync(file, 'utf8')) as MachineState;
   let left = leftBehind(before, stateNow());
-  // A runtime that was told to end removes its workspace a moment later.
+  // A runtime removes its workspace shortly after its connection has closed.
   for (let waited = 0; waited < patience && left.some(({ isOurs }) => isOurs); waited += 1) {
     await sleep(1000);
     left = leftBehind(before, stateNow());

@@ -78,7 +78,7 @@ export class MessageReceiver {
     this.#route = route;
   }
 
-  /** The time of the last new message. One that is in the queue again is no sign of life. */
+  /** The time of the last new message. Repeated messages do not count. */
   get heard(): number {
     return this.#heard;
   }

@@ -200,7 +200,7 @@ test.each<[string, object]>([
 ])('an event of a worker elsewhere with %s ends its own host, by name', async (_, event) => {
   const events = await runWith(true, async (_ask, say) => {
     say({ type: 'event', event } as FromFleetWorker);
-    // The host is given up: nothing of it is heard any more.
+    // The host has failed, so this event is dropped.
     say({ type: 'event', event: { type: 'host', result } });
   });
   expect(events).toEqual([

@@ -95,7 +95,7 @@ test('messages that come about together are one job', async () => {
   expect(new MessageReceiver(key, route).open(jobs[0] as Envelope)).toHaveLength(50);
 });
 
-test('an old message that is in the queue again is no sign of life', async () => {
+test('a repeated message does not count as a sign of life', async () => {
   const key = newKey();
   const [first, second] = (await sealed(key, ['one', 'two'])) as [Envelope, Envelope];
   vi.useFakeTimers({ toFake: ['Date'] });

@@ -15,7 +15,7 @@ test('time in which this process stands still does not count as silence of a hos
   });
   for (let times = 0; times < 3; times += 1) {
     blocked(600);
-    // What is in the sockets is read in this turn of the event loop.
+    // Sockets are read in this turn of the event loop.
     await new Promise(resolve => setImmediate(resolve));
     expect(isOver).toBe(false);
   }

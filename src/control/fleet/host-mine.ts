@@ -169,7 +169,7 @@ export class HostMine implements Mine {
     if (answering) return bounded(toPlain(await answering.call(fun, args, isEarly)));
     const { request, check } = this.#parts;
     const { guard: _, batchCheck: __, ...given } = request.options;
-    // Nobody waits for the answer any longer: the connection and the function end, too.
+    // The limit also ends the connection and the function, which would keep this process alive.
     const timeout = Math.min(
       given.timeout ?? request.config.mine_timeout,
       request.config.mine_timeout,

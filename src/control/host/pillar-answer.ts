@@ -98,7 +98,7 @@ export const pillarAnswer = async (
 /**
  * Refuses what a worker elsewhere would lay over the pillar, unless the command line has laid it
  * there: with it a top file could be made to choose another host's pillar, and messages would be
- * decrypted that stand in no pillar file.
+ * decrypted that no pillar file contains.
  *
  * @throws TsaltError `pillar-override`
  */

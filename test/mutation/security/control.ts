@@ -457,7 +457,7 @@ export const control: readonly Breakage[] = [
   ),
   ...killedBy(
     'test/queue/messages.test.ts',
-    'an old message that is in the queue again is no sign of life',
+    'a repeated message does not count as a sign of life',
     [
       {
         file: 'src/queue/messages.ts',
