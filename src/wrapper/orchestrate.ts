@@ -31,7 +31,7 @@ export const orchestrate = async (call: WrapperCall): Promise<Outcome> => {
     const settings = runSettings(view);
     const { states, retcode } = await call.ctx.run(low, {
       ...settings,
-      opts: withSteps(settings.opts),
+      opts: orchestratingOpts(settings.opts),
       concurrent: true,
       finished: conducts.finished(low, all),
     });
@@ -40,7 +40,7 @@ export const orchestrate = async (call: WrapperCall): Promise<Outcome> => {
 };
 
 /** Adds the option that lets states of `salt` run steps. */
-export const withSteps = (opts: Dict | undefined): Dict =>
+export const orchestratingOpts = (opts: Dict | undefined): Dict =>
   new Map([...(opts ?? []), ['orchestrates', true]]);
 
 /**

@@ -2,7 +2,7 @@ import { toDict } from '../data/values/value.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import { type BoundRun, isStepTag, predictionOf } from '../protocol/plan.ts';
 import type { WrapperFunction } from './define.ts';
-import { conducting, withSteps } from './orchestrate.ts';
+import { conducting, orchestratingOpts } from './orchestrate.ts';
 import { refuseDrift } from './planned-run.ts';
 import { runSettings, withView } from './run-low.ts';
 
@@ -25,7 +25,7 @@ export const plannedOrchestration = (fun: WrapperFunction, planned: BoundRun): W
       const view = {
         ...given,
         saltenv: planned.saltenv,
-        opts: withSteps(toDict(planned.opts)),
+        opts: orchestratingOpts(toDict(planned.opts)),
         test: false,
       };
       const settings = { ...runSettings(view), concurrent: true };
