@@ -131,7 +131,7 @@ const timeCommand = async (
   return { wall, control };
 };
 
-/** The processor's time of a process's children that have ended, and of theirs, in milliseconds. */
+/** Returns the CPU time of a process's ended children and their descendants, in milliseconds. */
 const cpuOfChildren = (pid: number): number => {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -145,7 +145,7 @@ const sessionsEnd = async ({ sshd: { pid } }: Bed): Promise<void> => {
     await sleep(20);
 };
 
-/** What one run sends and receives, encryption and handshake included. */
+/** Counts the bytes that one run sends and receives, with encryption and handshake. */
 const bytesOf = async (
   bed: Bed,
   program: Program,

@@ -151,7 +151,7 @@ test.each(['constructor', 'toString', '__proto__'])(
   },
 );
 
-test('values of wrong types are told in the order of the parameters, however they are written', () => {
+test('bindChunks reports values of wrong types in the order of the parameters', () => {
   expect(() => bind('file.managed', { makedirs: 'maybe', replace: 'perhaps' })).toThrow(
     /'makedirs' must be[\s\S]*'replace' must be/,
   );

@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What each program has to do. */
+/** The work that each program has to do. */
 export type Workload = {
   readonly name: string;
   readonly hosts: number;
