@@ -297,6 +297,45 @@ after:
   expect(changes.find(one => one.id === 'after')).toMatchObject({ result: null });
 });
 
+test('a plan names the changes that the states then make', async () => {
+  const files = root('web1');
+  const states: Record<string, string> = {
+    forced: `file.symlink: [{name: ${files}/forced}, {target: /etc/hostname}, {force: true}]`,
+    hard: `file.hardlink: [{name: ${files}/hard}, {target: ${files}/app.conf}, {force: true}]`,
+    node: `file.mknod: [{name: ${files}/node}, {ntype: p}, {mode: '0600'}]`,
+    moved: `file.rename: [{name: ${files}/moved}, {source: ${files}/old}]`,
+    touched: `file.touch: [{name: ${files}/touched}]`,
+    cached: `file.cached: [{name: 'salt://app.conf.j2'}]`,
+    ran: 'cmd.run: [{name: echo ran}, {onchanges: [{file: node}, {file: forced}]}]',
+  };
+  for (const name of ['forced', 'hard', 'old']) writeFileSync(join(files, name), name);
+  project.write({
+    'states/kept.sls': Object.entries(states)
+      .map(([id, state]) => `${id}:\n  ${state}\n`)
+      .join(''),
+  });
+  const made = await project.run('web1', 'state.apply', 'kept', '--plan-out=kept.plan');
+  expect(made.code, made.stderr).toBe(0);
+  type Change = { id: string; changes: object };
+  const shown = JSON.parse((await project.run('show', 'kept.plan', '--out=json')).stdout) as {
+    groups: { changes: Change[] }[];
+  };
+  const applied = await project.run('apply', 'kept.plan', '--out=json');
+  expect(applied.code, applied.stdout).toBe(0);
+  const results = Object.values(
+    (applied.json() as { web1: Record<string, { __id__: string; changes: object }> }).web1,
+  );
+  const keysOf = (list: readonly (readonly [string, object])[]) =>
+    Object.fromEntries(
+      list.filter(([id]) => id !== 'ran').map(([id, changes]) => [id, Object.keys(changes).sort()]),
+    );
+  const planned = shown.groups.flatMap(({ changes }) => changes);
+  expect(planned.map(({ id }) => id).sort()).toEqual(Object.keys(states).sort());
+  expect(keysOf(planned.map(({ id, changes }) => [id, changes]))).toEqual(
+    keysOf(results.map(({ __id__, changes }) => [__id__, changes])),
+  );
+});
+
 test('findings list ignored arguments and unread pillar keys, and --strict refuses them', async () => {
   project.write({
     'states/slips.sls': `${join(project.dir, 'slip')}:\n  file.managed: [{contents: x}, {colour: red}]\n`,

@@ -1,6 +1,6 @@
 import { isPlainDict } from '../../protocol/plain.ts';
 import { salt } from '../_shared/states/call.ts';
-import { failed, newReturn } from '../_shared/states/returns.ts';
+import { failed, inPlan, newReturn } from '../_shared/states/returns.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 
 export type RuleOptions = {
@@ -87,7 +87,12 @@ export const savedLikewise = async (
 ): Promise<StateReturn> => {
   if (!save || (await isSaved(save, family))) return state;
   if (__opts__.test)
-    return { ...state, result: null, comment: `${state.comment}\niptables rules need to be saved` };
+    return {
+      ...state,
+      result: null,
+      changes: { ...state.changes, ...inPlan({ saved: savedFileOf(save) ?? true }) },
+      comment: `${state.comment}\niptables rules need to be saved`,
+    };
   const changes: PlainDict = { ...state.changes, saved: await savedAfter(save, family) };
   return { ...state, changes, comment: `${state.comment}\nSaved iptables rules for ${family}` };
 };

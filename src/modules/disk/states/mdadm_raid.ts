@@ -3,7 +3,7 @@
 import { existsSync } from '../../_shared/safe-fs/fs.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
 import { failOnError } from '../../_shared/states/fail-on-error.ts';
-import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../_shared/states/returns.ts';
 import { toList } from '../../_shared/states/values.ts';
 import { plainRepr } from '../../_shared/text/python-text.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
@@ -71,7 +71,9 @@ export const present = async (
         additions.length > 0 ? ` New devices will be added: ${plainRepr(additions)}` : '',
         tail,
       ].join('');
-      return running && additions.length === 0 ? unchanged(name, comment) : would(name, comment);
+      return running && additions.length === 0
+        ? unchanged(name, comment)
+        : would(name, comment, predicted(name, running !== undefined, additions));
     }
     let state = unchanged(name, `Raid ${name} already present.`);
     if (!running) {
@@ -83,6 +85,12 @@ export const present = async (
     }
     const grown = await added(state, additions);
     return { ...grown, comment: `${grown.comment}${tail}` };
+  });
+
+const predicted = (name: string, isRunning: boolean, additions: string[]): PlainDict =>
+  inPlan({
+    ...(isRunning ? {} : { device: name }),
+    ...(additions.length > 0 ? { added: additions } : {}),
   });
 
 /** Sorts devices into missing ones, those without a superblock, and the others by their array. */
@@ -135,7 +143,12 @@ export const absent = async (name: string): Promise<StateReturn> =>
   failOnError(name, async () => {
     const running: PlainDict | undefined = (await salt('raid.list')())[name];
     if (!running) return unchanged(name, `Raid ${name} already absent`);
-    if (__opts__.test) return would(name, `Raid ${name} is set to be destroyed`);
+    if (__opts__.test)
+      return would(
+        name,
+        `Raid ${name} is set to be destroyed`,
+        inPlan({ [name]: { old: running, new: null } }),
+      );
     return (await salt('raid.destroy')(name))
       ? changed(name, `Raid ${name} has been destroyed`, { [name]: { old: running, new: null } })
       : failed(name, `Raid ${name} failed to be destroyed`);

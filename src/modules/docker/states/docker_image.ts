@@ -1,7 +1,7 @@
 /** Manages Docker images. */
 import { messageOf } from '../../../protocol/error.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
-import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, __salt__, type Plain, type StateReturn } from '../../api.ts';
 
 export const __virtual__ = (): true | [false, string] =>
@@ -68,7 +68,12 @@ export const present = async (
     const before: string | false = await salt('docker.resolve_image_id')(image);
     if (before && !force) return unchanged(name, `Image ${image} already present`);
     const deed = build ? 'built' : load ? 'loaded' : 'pulled';
-    if (__opts__.test) return would(name, `Image ${image} will be ${deed}`);
+    if (__opts__.test)
+      return would(
+        name,
+        `Image ${image} will be ${deed}`,
+        inPlan({ [image]: { old: before || null, new: deed } }),
+      );
     if (build) {
       const cut = image.lastIndexOf(':');
       const options = { repository: image.slice(0, cut), tag: image.slice(cut + 1), dockerfile };
@@ -123,7 +128,11 @@ export const absent = async (
           : 'All specified images are not present',
       );
     if (__opts__.test)
-      return would(name, `The following image(s) will be removed: ${here.join(', ')}`);
+      return would(
+        name,
+        `The following image(s) will be removed: ${here.join(', ')}`,
+        inPlan({ removed: here }),
+      );
     const removed = await salt('docker.rmi')(here, { force });
     return changed(name, `The following image(s) were removed: ${here.join(', ')}`, { removed });
   } catch (error) {

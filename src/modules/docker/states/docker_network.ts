@@ -1,7 +1,7 @@
 /** Manages Docker networks. */
 import { messageOf } from '../../../protocol/error.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
-import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 import { type NetworkOptions, networkBody } from '../docker-network-body.ts';
 import { networksOf } from '../docker-networks.ts';
@@ -143,8 +143,13 @@ export const absent = async (name: string): Promise<StateReturn> => {
   try {
     const found: PlainDict | null = await salt('docker.inspect_network')(name);
     if (!found) return unchanged(name, `Network '${name}' already absent`);
-    if (__opts__.test) return would(name, `Network '${name}' will be removed`);
     const containers = containersOf(found);
+    if (__opts__.test)
+      return would(
+        name,
+        `Network '${name}' will be removed`,
+        inPlan({ removed: true, ...list('disconnected', containers) }),
+      );
     for (const one of containers) await salt('docker.disconnect_container_from_network')(one, name);
     await salt('docker.remove_network')(name);
     return changed(name, `Removed network '${name}'`, {

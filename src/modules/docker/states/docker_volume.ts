@@ -1,7 +1,7 @@
 /** Manages Docker volumes. */
 import { messageOf } from '../../../protocol/error.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
-import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 
 export const __virtual__ = (): true | [false, string] =>
@@ -46,6 +46,7 @@ export const present = async (
         isOther
           ? `The volume '${name}' will be replaced with a new one using the driver '${driver}'`
           : `The volume '${name}' will be created`,
+        inPlan({ ...(isOther ? { removed: true } : {}), created: name }),
       );
     if (isOther) await salt('docker.remove_volume')(name);
     const created = await salt('docker.create_volume')(name, { driver, driver_opts });
@@ -74,7 +75,8 @@ export const absent = async (
   try {
     if (!(await salt('docker.inspect_volume')(name)))
       return unchanged(name, `Volume '${name}' already absent`);
-    if (__opts__.test) return would(name, `The volume '${name}' will be removed`);
+    if (__opts__.test)
+      return would(name, `The volume '${name}' will be removed`, inPlan({ removed: true }));
     await salt('docker.remove_volume')(name);
     return changed(name, `Removed volume '${name}'`, { removed: true });
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Manages kernel modules, now and at boot. */
 import { messageOf } from '../../../protocol/error.ts';
-import { newReturn } from '../../_shared/states/returns.ts';
+import { inPlan, newReturn } from '../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../api.ts';
 
 type KmodOptions = {
@@ -34,7 +34,8 @@ export const present = async (
   if (missing.length === 0) return { ...ret, comment: comments.join('\n') };
   if (__opts__.test) {
     comments.push(...sentence(missing, 'is set to be loaded', 'are set to be loaded'));
-    return { ...ret, result: null, comment: comments.join('\n') };
+    const changes = inPlan(Object.fromEntries(missing.map(mod => [mod, 'loaded'])));
+    return { ...ret, changes, result: null, comment: comments.join('\n') };
   }
   for (const mod of missing)
     try {
@@ -74,7 +75,8 @@ export const absent = async (
   }
   if (__opts__.test) {
     const lines = sentence(present_, 'is set to be removed', 'are set to be removed');
-    return { ...ret, result: null, comment: lines.join('\n') };
+    const changes = inPlan(Object.fromEntries(present_.map(mod => [mod, 'removed'])));
+    return { ...ret, changes, result: null, comment: lines.join('\n') };
   }
   const comments: string[] = [];
   for (const mod of present_)

@@ -2,7 +2,7 @@
 import { messageOf } from '../../../protocol/error.ts';
 import { getOwn, isPlainDict } from '../../../protocol/plain.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
-import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../_shared/states/returns.ts';
 import { isPathToCome, isUserToCome } from '../../_shared/states/to-come.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
 
@@ -88,7 +88,8 @@ export const removed = async (
     const have: PlainDict = await salt('npm.list')(null, where);
     doing = 'removing package';
     if (!Object.hasOwn(have, name)) return unchanged(name, `Package '${name}' is not installed`);
-    if (__opts__.test) return would(name, `Package '${name}' is set to be removed`);
+    if (__opts__.test)
+      return would(name, `Package '${name}' is set to be removed`, inPlan({ [name]: 'Removed' }));
     await salt('npm.uninstall')(name, where);
     return changed(name, `Package '${name}' was successfully removed`, { [name]: 'Removed' });
   } catch (error) {
@@ -134,7 +135,7 @@ export const bootstrap = async (
 ): Promise<StateReturn> => {
   try {
     if (isPathToCome(name) || isUserToCome(user))
-      return would(name, `${name} is set to be bootstrapped`);
+      return would(name, `${name} is set to be bootstrapped`, inPlan({ [name]: 'Bootstrapped' }));
     const due: Record<string, number> = await salt('npm.outstanding')(name, { runas: user });
     if (Object.values(due).every(count => count === 0))
       return unchanged(name, 'Directory is already bootstrapped');
@@ -169,7 +170,12 @@ export const cache_cleaned = async (
     const kept: string = await salt('npm.cache_list')(name, { runas: user });
     if (kept === '')
       return unchanged(id, name ? `Package ${name} is not in the cache` : 'The cache is empty');
-    if (__opts__.test) return would(id, `Cached ${what} set to be removed`);
+    if (__opts__.test)
+      return would(
+        id,
+        `Cached ${what} set to be removed`,
+        inPlan({ [name || 'cache']: 'Removed' }),
+      );
     await salt('npm.cache_clean')(name, { runas: user, force });
     return changed(id, `Cached ${what} successfully removed`, { [name || 'cache']: 'Removed' });
   } catch (error) {

@@ -1,7 +1,7 @@
 /** The newest kernel is installed, and runs. */
 import { messageOf } from '../../../protocol/error.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
-import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 
 export const __virtual__ = (): true | [false, string] =>
@@ -22,7 +22,12 @@ export const latest_installed = async (name: string): Promise<StateReturn> => {
     const newest: string | null = await salt('kernelpkg.latest_available')();
     if (newest !== null && installed.includes(newest))
       return unchanged(name, `The latest kernel package is already installed: ${newest}`);
-    if (__opts__.test) return would(name, `The latest kernel package will be installed: ${newest}`);
+    if (__opts__.test)
+      return would(
+        name,
+        `The latest kernel package will be installed: ${newest}`,
+        inPlan({ [newest ?? 'kernel']: { old: '', new: newest } }),
+      );
     const { upgrades }: { upgrades: PlainDict } = await salt('kernelpkg.upgrade')();
     const comment = 'The latest kernel package has been installed, but not activated.';
     return changed(name, comment, upgrades);

@@ -3,7 +3,7 @@ import { messageOf } from '../../../protocol/error.ts';
 import { uidOf } from '../../_shared/files/owner-names.ts';
 import { redactPasswords } from '../../_shared/sources/url-login.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
-import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../_shared/states/returns.ts';
 import { isPathToCome, isUserToCome } from '../../_shared/states/to-come.ts';
 import { plainStr } from '../../_shared/text/python-text.ts';
 import { __env__, __opts__, type PlainDict, type StateReturn } from '../../api.ts';
@@ -239,7 +239,8 @@ export const removed = async (
     const list: { [name: string]: string } = await salt('pip.list')(null, where);
     if (!Object.keys(list).some(one => sameName(one, name)))
       return unchanged(name, 'Package is not installed.');
-    if (__opts__.test) return would(name, `Package ${name} is set to be removed`);
+    if (__opts__.test)
+      return would(name, `Package ${name} is set to be removed`, inPlan({ [name]: 'Removed' }));
     const options = { ...where, requirements, log, proxy, timeout };
     const { retcode, stderr } = await salt('pip.uninstall')(name, options);
     return retcode === 0
@@ -263,7 +264,7 @@ export const uptodate = async (name: string, where: PipWhere = {}): Promise<Stat
   try {
     const due: { [pkg: string]: string } = await salt('pip.list_upgrades')(where);
     if (Object.keys(due).length === 0) return unchanged(name, 'System is already up-to-date.');
-    if (__opts__.test) return would(name, 'System update will be performed');
+    if (__opts__.test) return would(name, 'System update will be performed', inPlan(due));
     const { result, changes, comment } = await salt('pip.upgrade')(where);
     return result
       ? changed(name, 'Upgrade successful.', changes)

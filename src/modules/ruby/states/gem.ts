@@ -2,7 +2,7 @@
 import { messageOf } from '../../../protocol/error.ts';
 import { redact } from '../../_shared/sources/url-login.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
-import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../_shared/states/returns.ts';
 import { isUserToCome } from '../../_shared/states/to-come.ts';
 import { __opts__, type StateReturn } from '../../api.ts';
 import { fulfillsGem } from '../gem-version.ts';
@@ -55,7 +55,12 @@ export const installed = async (
           ? 'Installed Gem meets version requirements.'
           : 'Gem is already installed.',
       );
-    if (__opts__.test) return would(name, `The gem ${name} would have been installed`);
+    if (__opts__.test)
+      return would(
+        name,
+        `The gem ${name} would have been installed`,
+        inPlan({ [name]: 'Installed' }),
+      );
     await salt('gem.install')(name, { ...options, version, ruby, gem_bin, runas: user });
     return changed(name, 'Gem was successfully installed', { [name]: 'Installed' });
   } catch (error) {
@@ -86,7 +91,8 @@ export const removed = async (
     const where = { ruby, gem_bin, runas: user };
     const gems: { [gem: string]: string[] } = await salt('gem.list')(name, where);
     if (!gems[name]) return unchanged(name, 'Gem is not installed.');
-    if (__opts__.test) return would(name, `The gem ${name} would have been removed`);
+    if (__opts__.test)
+      return would(name, `The gem ${name} would have been removed`, inPlan({ [name]: 'Removed' }));
     await salt('gem.uninstall')(name, where);
     return changed(name, 'Gem was successfully removed.', { [name]: 'Removed' });
   } catch (error) {
@@ -117,7 +123,12 @@ export const sources_add = async (
     const where = { ruby, runas: user };
     const known: string[] = isUserToCome(user) ? [] : await salt('gem.sources_list')(where);
     if (known.includes(name)) return unchanged(name, 'Gem source is already added.');
-    if (__opts__.test) return would(name, `The gem source ${redact(name)} would have been added.`);
+    if (__opts__.test)
+      return would(
+        name,
+        `The gem source ${redact(name)} would have been added.`,
+        inPlan({ [redact(name)]: 'Installed' }),
+      );
     await salt('gem.sources_add')(name, where);
     return changed(name, 'Gem source was successfully added.', { [redact(name)]: 'Installed' });
   } catch (error) {
@@ -141,7 +152,12 @@ export const sources_remove = async (
     const where = { ruby, runas: user };
     const known: string[] = isUserToCome(user) ? [] : await salt('gem.sources_list')(where);
     if (!known.includes(name)) return unchanged(name, 'Gem source is already removed.');
-    if (__opts__.test) return would(name, 'The gem source would have been removed.');
+    if (__opts__.test)
+      return would(
+        name,
+        'The gem source would have been removed.',
+        inPlan({ [redact(name)]: 'Removed' }),
+      );
     await salt('gem.sources_remove')(name, where);
     return changed(name, 'Gem source was successfully removed.', { [redact(name)]: 'Removed' });
   } catch (error) {

@@ -2,7 +2,7 @@
 
 import { salt } from '../../_shared/states/call.ts';
 import { failOnError } from '../../_shared/states/fail-on-error.ts';
-import { changed, unchanged, would } from '../../_shared/states/returns.ts';
+import { changed, inPlan, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../api.ts';
 
 /**
@@ -28,7 +28,11 @@ export const absent = async (
     if (__opts__.test) {
       const running: number[] | null = await salt('ps.pgrep')(name, { user, full: true });
       return running
-        ? would(name, `${running.length} processes will be killed`)
+        ? would(
+            name,
+            `${running.length} processes will be killed`,
+            inPlan({ killed: running.length }),
+          )
         : unchanged(name, none);
     }
     const done: { killed: number[] } | null = await salt('ps.pkill')(name, {

@@ -3,7 +3,7 @@
 import { which } from '../../_shared/commands/which.ts';
 import { salt } from '../../_shared/states/call.ts';
 import { failOnError } from '../../_shared/states/fail-on-error.ts';
-import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../_shared/states/returns.ts';
 import { isPathToCome } from '../../_shared/states/to-come.ts';
 import { __opts__, type StateReturn } from '../../api.ts';
 
@@ -116,15 +116,25 @@ const predict = (
 ): StateReturn => {
   const isGroup = name.endsWith(':');
   const what = isGroup ? `Group '${name}'` : `Service ${name}`;
-  if (programs.length === 0) return would(name, `${what} will be added and started`);
+  if (programs.length === 0)
+    return would(
+      name,
+      `${what} will be added and started`,
+      inPlan({ [name]: 'added and started' }),
+    );
   if (down.length === programs.length)
     return would(
       name,
       isGroup ? `All services in group '${name}' will be started` : `${what} will be started`,
+      inPlan({ [name]: 'started' }),
     );
   if (down.length > 0)
-    return would(name, `The following services will be started: ${down.join(' ')}`);
-  if (restart) return would(name, `${what} will be restarted`);
+    return would(
+      name,
+      `The following services will be started: ${down.join(' ')}`,
+      inPlan({ [name]: `started ${down.join(' ')}` }),
+    );
+  if (restart) return would(name, `${what} will be restarted`, inPlan({ [name]: 'restarted' }));
   return unchanged(
     name,
     isGroup ? `All services in group '${name}' are already running` : `${what} is already running`,
@@ -148,7 +158,12 @@ export const dead = async (name: string, where: Where = {}): Promise<StateReturn
     if (programs.length === 0) return unchanged(name, `Service ${wanted} doesn't exist`);
     if (!programs.some(program => isUp(all[program])))
       return unchanged(name, `Service ${wanted} is not running`);
-    if (__opts__.test) return would(name, `Service ${wanted} is set to be stopped`);
+    if (__opts__.test)
+      return would(
+        name,
+        `Service ${wanted} is set to be stopped`,
+        inPlan({ [wanted]: `Stopping service: ${wanted}` }),
+      );
     const wrong = complaint(await salt('supervisord.stop')(wanted, where));
     if (wrong !== undefined) return failed(name, wrong);
     return changed(name, `Stopping service: ${wanted}`, {

@@ -8,7 +8,7 @@ import { lowTag } from '../../../protocol/low.ts';
 import { isPlainDict } from '../../../protocol/plain.ts';
 import { readOr } from '../../_shared/files/read-file.ts';
 import { salt } from '../../_shared/states/call.ts';
-import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../_shared/states/returns.ts';
 import { __context__, __low__, __opts__, type StateReturn } from '../../api.ts';
 
 const bootFile = '/proc/sys/kernel/random/boot_id';
@@ -79,7 +79,7 @@ export const reboot = async (
   const boot = bootId();
   if (boot === undefined)
     return failed(name, `There is no ${bootFile}: whether the host was restarted cannot be told.`);
-  if (__opts__.test) return would(name, 'The system would be restarted');
+  if (__opts__.test) return would(name, 'The system would be restarted', inPlan({ restart: boot }));
   return {
     ...unchanged(name, 'The system is to be restarted'),
     restart: { boot, delay: minutesOf(when), wait, ...(message === null ? {} : { message }) },
@@ -132,7 +132,12 @@ export const shutdown = async (
         ? `System ${action} will be skipped because no reboot is pending`
         : `System ${action} has been skipped because no reboot was pending`,
     );
-  if (__opts__.test) return would(name, `Will attempt to schedule a ${action}`);
+  if (__opts__.test)
+    return would(
+      name,
+      `Will attempt to schedule a ${action}`,
+      inPlan({ old: 'No reboot or shutdown was scheduled', new: `A ${action} has been scheduled` }),
+    );
   try {
     const options = message === null ? {} : { message };
     await salt(restarts ? 'system.reboot' : 'system.poweroff')(

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from '../../../_shared/safe-fs/fs.ts';
 import { salt } from '../../../_shared/states/call.ts';
 import { failOnError } from '../../../_shared/states/fail-on-error.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../../_shared/states/returns.ts';
 import { toList } from '../../../_shared/states/values.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
 
@@ -24,7 +24,12 @@ export const vg_present = async (
 ): Promise<StateReturn> =>
   failOnError(name, async () => {
     if (await isThere(name)) return extended(name, toList(devices));
-    if (__opts__.test) return would(name, `Volume Group ${name} is set to be created`);
+    if (__opts__.test)
+      return would(
+        name,
+        `Volume Group ${name} is set to be created`,
+        inPlan({ created: { [name]: toList(devices).join(', ') } }),
+      );
     const created: PlainDict = await salt('lvm.vgcreate')(name, devices, options);
     return (await isThere(name))
       ? changed(name, `Created Volume Group ${name}`, { created })
@@ -50,6 +55,7 @@ const extended = async (name: string, devices: readonly string[]): Promise<State
     if (group === name) comments.push(`${device} is part of Volume Group`);
     else if (group === '' && __opts__.test) {
       comments.push(`${device} is set to be added to ${name}`);
+      Object.assign(state.changes, inPlan({ [device]: `added to ${name}` }));
       if (state.result === true) state.result = null;
     } else if (group === '') {
       await salt('lvm.vgextend')(name, device);
@@ -60,6 +66,7 @@ const extended = async (name: string, devices: readonly string[]): Promise<State
       }
     } else if (group === undefined && __opts__.test) {
       comments.push(`if ${device} is made a physical volume in this run, it is added to ${name}`);
+      Object.assign(state.changes, inPlan({ [device]: `added to ${name}` }));
       if (state.result === true) state.result = null;
     } else {
       comments.push(
@@ -82,7 +89,8 @@ const extended = async (name: string, devices: readonly string[]): Promise<State
 export const vg_absent = async (name: string): Promise<StateReturn> =>
   failOnError(name, async () => {
     if (!(await isThere(name))) return unchanged(name, `Volume Group ${name} already absent`);
-    if (__opts__.test) return would(name, `Volume Group ${name} is set to be removed`);
+    if (__opts__.test)
+      return would(name, `Volume Group ${name} is set to be removed`, inPlan({ removed: name }));
     const removed: string = await salt('lvm.vgremove')(name);
     return (await isThere(name))
       ? failed(name, `Failed to remove Volume Group ${name}`)

@@ -1,7 +1,7 @@
 import { messageOf } from '../../../../protocol/error.ts';
 import { salt } from '../../../_shared/states/call.ts';
 import { failOnError } from '../../../_shared/states/fail-on-error.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
 import { megabytes } from '../../lvm.ts';
 
@@ -65,7 +65,12 @@ export const lv_present = async (
       const wanted = await wantedExtents(before, group, size, extents);
       return resized(name, volume, path, before, { wanted, size, extents, force, resizefs });
     }
-    if (__opts__.test) return would(name, `Logical Volume ${volume} is set to be created`);
+    if (__opts__.test)
+      return would(
+        name,
+        `Logical Volume ${volume} is set to be created`,
+        inPlan({ created: { [path]: size ?? extents } }),
+      );
     const problem = (why: string): string =>
       `Failed to create Logical Volume ${volume}. Error: ${why}`;
     let created: PlainDict;
@@ -131,7 +136,12 @@ const resized = async (
     );
   if (wanted < old && !force)
     return failed(name, "To reduce a Logical Volume option 'force' must be True.");
-  if (__opts__.test) return would(name, `Logical Volume ${volume} is set to be resized`);
+  if (__opts__.test)
+    return would(
+      name,
+      `Logical Volume ${volume} is set to be resized`,
+      inPlan({ resized: { [path]: `${old} to ${wanted} extents` } }),
+    );
   const problem = (why: string): string =>
     `Failed to resize Logical Volume ${volume}.\nError: ${why}`;
   let done: PlainDict;
@@ -167,7 +177,8 @@ export const lv_absent = async (
   failOnError(name, async () => {
     const path = `/dev/${vgname}/${name}`;
     if (!(await infoOf(path))) return unchanged(name, `Logical Volume ${name} already absent`);
-    if (__opts__.test) return would(name, `Logical Volume ${name} is set to be removed`);
+    if (__opts__.test)
+      return would(name, `Logical Volume ${name} is set to be removed`, inPlan({ removed: path }));
     const removed: string = await salt('lvm.lvremove')(name, vgname);
     return (await infoOf(path))
       ? failed(name, `Failed to remove Logical Volume ${name}`)

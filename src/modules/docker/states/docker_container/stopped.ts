@@ -1,6 +1,6 @@
 import { messageOf } from '../../../../protocol/error.ts';
 import { salt } from '../../../_shared/states/call.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
 import { run } from './run.ts';
 import { running } from './running.ts';
@@ -57,7 +57,11 @@ export const stopped = async (
       return unchanged(name, `${who} ${gone.length > 0 ? 'absent or ' : ''}not running`);
     }
     if (__opts__.test)
-      return would(name, `The following container(s) will be stopped: ${due.join(', ')}`);
+      return would(
+        name,
+        `The following container(s) will be stopped: ${due.join(', ')}`,
+        inPlan(Object.fromEntries(due.map(each => [each, 'stopped']))),
+      );
     const changes: PlainDict = {};
     for (const target of due)
       changes[target] = await salt('docker.stop')(target, { timeout: shutdown_timeout, unpause });
@@ -87,7 +91,8 @@ export const absent = async (
     const state: string = await salt('docker.state')(name);
     if (state !== 'stopped' && !force)
       return failed(name, 'Container is running, set force to True to forcibly remove it');
-    if (__opts__.test) return would(name, `Container '${name}' will be removed`);
+    if (__opts__.test)
+      return would(name, `Container '${name}' will be removed`, inPlan({ removed: [name] }));
     const removed = await salt('docker.rm')(name, { force });
     const how = state === 'stopped' ? 'Successfully' : 'Forcibly';
     return changed(name, `${how} removed container '${name}'`, { removed });

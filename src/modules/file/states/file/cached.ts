@@ -5,7 +5,7 @@ import { rmSync } from '../../../_shared/safe-fs/fs.ts';
 import { sourceSum } from '../../../_shared/sources/source-hash.ts';
 import { parseSource, redactUrl } from '../../../_shared/sources/source-url.ts';
 import { isKeptCurrent } from '../../../_shared/sources/web-source.ts';
-import { failed, newReturn } from '../../../_shared/states/returns.ts';
+import { failed, inPlan, newReturn } from '../../../_shared/states/returns.ts';
 import { __env__, __opts__, __salt__, type StateReturn } from '../../../api.ts';
 
 type CachedOptions = {
@@ -65,7 +65,12 @@ export const cached = async (
       }
       if (known && isWeb && use_etag && !sum && (await isKeptCurrent(name, env)))
         return { ...ret, comment: `File is cached to ${known}` };
-      return { ...ret, result: null, comment: `File would be cached from ${redactUrl(name)}` };
+      return {
+        ...ret,
+        changes: inPlan({ hash: { old, new: sum?.hsum ?? 'the hash of the file' } }),
+        result: null,
+        comment: `File would be cached from ${redactUrl(name)}`,
+      };
     }
     const place: string | false = await __salt__['cp.cache_file']?.(name, env, {
       source_hash: sum ? `${sum.hash_type}=${sum.hsum}` : null,

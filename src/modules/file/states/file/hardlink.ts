@@ -11,7 +11,7 @@ import {
   lstatOf,
 } from '../../../_shared/files/file-paths.ts';
 import { statSync } from '../../../_shared/safe-fs/fs.ts';
-import { failed, newReturn } from '../../../_shared/states/returns.ts';
+import { failed, inPlan, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
 
 type HardlinkOptions = {
@@ -112,7 +112,7 @@ const plan = (
   return force
     ? {
         result: null,
-        changes: {},
+        changes: inPlan({ forced: 'File for hard link was forcibly replaced', new: path }),
         comment: `The file or directory ${path} is set for removal to make way for a new hard link targeting ${target}`,
       }
     : {

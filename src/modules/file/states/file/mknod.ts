@@ -1,7 +1,7 @@
 import { messageOf } from '../../../../protocol/error.ts';
 import { expandUser, lstatOf } from '../../../_shared/files/file-paths.ts';
 import { salt } from '../../../_shared/states/call.ts';
-import { failed, newReturn, unchanged, would } from '../../../_shared/states/returns.ts';
+import { failed, inPlan, newReturn, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../../api.ts';
 
 const kinds = {
@@ -54,7 +54,12 @@ export const mknod = async (
   const { what, is } = kinds[ntype as keyof typeof kinds];
   try {
     if (!lstatOf(path)) {
-      if (__opts__.test) return would(name, `${what} ${path} is set to be created`);
+      if (__opts__.test)
+        return would(
+          name,
+          `${what} ${path} is set to be created`,
+          inPlan({ new: `${what} ${path} created.` }),
+        );
       return await salt('file.mknod')(path, ntype, major, minor, user, group, mode);
     }
     if (!(await salt(is)(path)))

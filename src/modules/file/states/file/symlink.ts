@@ -19,7 +19,7 @@ import {
   userName,
 } from '../../../_shared/files/owner-names.ts';
 import { readlinkSync, renameSync } from '../../../_shared/safe-fs/fs.ts';
-import { failed, newReturn } from '../../../_shared/states/returns.ts';
+import { failed, inPlan, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
 
 type SymlinkOptions = {
@@ -153,7 +153,7 @@ const plan = (
       ? {
           result: null,
           comment: `The file or directory ${path} is set for removal to make way for a new symlink targeting ${target}`,
-          changes: {},
+          changes: inPlan({ new: path }),
         }
       : {
           result: false,

@@ -8,7 +8,7 @@
 
 import { hasFunction, salt } from '../../../_shared/states/call.ts';
 import { failOnError } from '../../../_shared/states/fail-on-error.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../../api.ts';
 import {
   eachRule,
@@ -50,7 +50,11 @@ export const append = async (name: string, options: RuleOptions = {}): Promise<S
         family,
       );
     if (__opts__.test)
-      return would(name, `iptables rule for ${name} needs to be set (${command}) for ${family}`);
+      return would(
+        name,
+        `iptables rule for ${name} needs to be set (${command}) for ${family}`,
+        inPlan({ locale: name }),
+      );
     await salt('iptables.append')(table, chain, rule, family);
     const changes: PlainDict = { locale: name };
     return save

@@ -1,6 +1,6 @@
 import { salt } from '../../../_shared/states/call.ts';
 import { failOnError } from '../../../_shared/states/fail-on-error.ts';
-import { changed, unchanged, would } from '../../../_shared/states/returns.ts';
+import { changed, inPlan, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../../api.ts';
 
 /**
@@ -25,7 +25,11 @@ export const chain_present = async (
         `iptables ${name} chain is already exist in ${table} table for ${family}`,
       );
     if (__opts__.test)
-      return would(name, `iptables ${name} chain in ${table} table needs to be set for ${family}`);
+      return would(
+        name,
+        `iptables ${name} chain in ${table} table needs to be set for ${family}`,
+        inPlan({ locale: name }),
+      );
     await salt('iptables.new_chain')(table, name, family);
     return changed(name, `iptables ${name} chain in ${table} table create success for ${family}`, {
       locale: name,
@@ -53,7 +57,11 @@ export const chain_absent = async (
         `iptables ${name} chain is already absent in ${table} table for ${family}`,
       );
     if (__opts__.test)
-      return would(name, `iptables ${name} chain in ${table} table needs to be removed ${family}`);
+      return would(
+        name,
+        `iptables ${name} chain in ${table} table needs to be removed ${family}`,
+        inPlan({ locale: name }),
+      );
     await salt('iptables.flush')(table, name, family);
     await salt('iptables.delete_chain')(table, name, family);
     return changed(name, `iptables ${name} chain in ${table} table delete success for ${family}`, {
@@ -87,6 +95,7 @@ export const flush = async (
       return would(
         name,
         `iptables rules in ${name} table ${table} chain ${family} family needs to be flushed`,
+        inPlan({ locale: name }),
       );
     await salt('iptables.flush')(table, chain, family);
     return changed(name, `Flush iptables rules in ${table} table ${chain} chain ${family} family`, {

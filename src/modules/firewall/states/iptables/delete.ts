@@ -1,6 +1,6 @@
 import { salt } from '../../../_shared/states/call.ts';
 import { failOnError } from '../../../_shared/states/fail-on-error.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../../api.ts';
 import { eachRule, type RuleOptions, savedAfter, shownRule } from '../../iptables-state.ts';
 
@@ -32,6 +32,7 @@ export const delete_ = async (name: string, options: RuleOptions = {}): Promise<
       return would(
         name,
         `iptables rule for ${name} needs to be deleted for ${family} (${command})`,
+        inPlan({ locale: name }),
       );
     await salt('iptables.delete')(
       table,

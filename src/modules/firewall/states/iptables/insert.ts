@@ -1,6 +1,6 @@
 import { salt } from '../../../_shared/states/call.ts';
 import { failOnError } from '../../../_shared/states/fail-on-error.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../../api.ts';
 import {
   eachRule,
@@ -41,7 +41,11 @@ export const insert = async (name: string, options: RuleOptions = {}): Promise<S
         family,
       );
     if (__opts__.test)
-      return would(name, `iptables rule for ${name} needs to be set for ${family} (${command})`);
+      return would(
+        name,
+        `iptables rule for ${name} needs to be set for ${family} (${command})`,
+        inPlan({ locale: name }),
+      );
     await salt('iptables.insert')(table, chain, Number(position), rule, family);
     return changed(
       name,

@@ -1,6 +1,6 @@
 import { salt } from '../../../_shared/states/call.ts';
 import { failOnError } from '../../../_shared/states/fail-on-error.ts';
-import { changed, unchanged, would } from '../../../_shared/states/returns.ts';
+import { changed, inPlan, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../../api.ts';
 import { savedAfter, savedLikewise } from '../../iptables-state.ts';
 
@@ -50,6 +50,7 @@ export const set_policy = async (
       return would(
         name,
         `iptables default policy for chain ${chain} on table ${table} for ${family} needs to be set to ${policy}`,
+        inPlan({ locale: name }),
       );
     await salt('iptables.set_policy')(table, chain, policy, family);
     if (save) await savedAfter(save, family);

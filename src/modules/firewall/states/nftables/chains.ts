@@ -1,6 +1,6 @@
 import { salt } from '../../../_shared/states/call.ts';
 import { failOnError } from '../../../_shared/states/fail-on-error.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../../api.ts';
 import { nftSaved } from '../../nft-state.ts';
 
@@ -48,6 +48,7 @@ export const chain_present = async (
       return would(
         name,
         `nftables chain ${name} would be created in table ${table} for family ${family}`,
+        inPlan({ locale: name }),
       );
     const { result, comment } = await salt('nftables.new_chain')(table, name, {
       table_type,
@@ -90,6 +91,7 @@ export const chain_absent = async (
       return would(
         name,
         `nftables chain ${name} would be deleted in table ${table} for family ${family}`,
+        inPlan({ locale: name }),
       );
     const flushed = await salt('nftables.flush')(table, name, family);
     if (!flushed.result)
@@ -132,7 +134,8 @@ export const flush = async (
   }: { table?: string; chain?: string; family?: string; ignore_absence?: boolean } = {},
 ): Promise<StateReturn> =>
   failOnError(name, async () => {
-    if (__opts__.test) return would(name, 'nftables flush not performed in test mode.');
+    if (__opts__.test)
+      return would(name, 'nftables flush not performed in test mode.', inPlan({ locale: name }));
     const hasTable = (await salt('nftables.check_table')(table, family)).result;
     const hasChain =
       hasTable && (!chain || (await salt('nftables.check_chain')(table, chain, family)).result);
@@ -197,7 +200,8 @@ export const set_policy = async (
     const before: string | null = await salt('nftables.get_policy')(table, chain, family);
     if ((before ?? '').toLowerCase() === policy.toLowerCase())
       return unchanged(name, `${what} already set to ${policy}`);
-    if (__opts__.test) return would(name, `${what} needs to be set to ${policy}`);
+    if (__opts__.test)
+      return would(name, `${what} needs to be set to ${policy}`, inPlan({ locale: name }));
     if (!(await salt('nftables.set_policy')(table, chain, policy.toLowerCase(), family)))
       return failed(name, 'Failed to set nftables default policy');
     return nftSaved(

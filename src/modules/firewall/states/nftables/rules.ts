@@ -10,7 +10,7 @@
 
 import { hasFunction, salt } from '../../../_shared/states/call.ts';
 import { failOnError } from '../../../_shared/states/fail-on-error.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../../api.ts';
 import {
   isNftRuleSet,
@@ -49,7 +49,11 @@ export const append = async (name: string, options: NftRuleOptions = {}): Promis
     if (await isNftRuleSet(table, chain, rule, family))
       return unchanged(name, `nftables rule for ${name} already set (${shown}) for ${family}`);
     if (__opts__.test)
-      return would(name, `nftables rule for ${name} needs to be set (${shown}) for ${family}`);
+      return would(
+        name,
+        `nftables rule for ${name} needs to be set (${shown}) for ${family}`,
+        inPlan({ locale: name }),
+      );
     const { result, comment } = await salt('nftables.append')(table, chain, rule, family);
     if (!result)
       return failed(
@@ -87,7 +91,11 @@ export const insert = async (name: string, options: NftRuleOptions = {}): Promis
     if (await isNftRuleSet(table, chain, rule, family))
       return unchanged(name, `nftables rule for ${name} already set for ${family} (${shown})`);
     if (__opts__.test)
-      return would(name, `nftables rule for ${name} needs to be set for ${family} (${shown})`);
+      return would(
+        name,
+        `nftables rule for ${name} needs to be set for ${family} (${shown})`,
+        inPlan({ locale: name }),
+      );
     const { result, comment } = await salt('nftables.insert')(
       table,
       chain,
@@ -129,7 +137,11 @@ export const delete_ = async (name: string, options: NftRuleOptions = {}): Promi
     if (!(await isNftRuleSet(table, chain, rule, family)))
       return unchanged(name, `nftables rule for ${name} already absent for ${family} (${shown})`);
     if (__opts__.test)
-      return would(name, `nftables rule for ${name} needs to be deleted for ${family} (${shown})`);
+      return would(
+        name,
+        `nftables rule for ${name} needs to be deleted for ${family} (${shown})`,
+        inPlan({ locale: name }),
+      );
     const { result, comment } =
       position === undefined
         ? await salt('nftables.delete')(table, chain, null, rule, family)

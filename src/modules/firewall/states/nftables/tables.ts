@@ -1,6 +1,6 @@
 import { salt } from '../../../_shared/states/call.ts';
 import { failOnError } from '../../../_shared/states/fail-on-error.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../../api.ts';
 
 /**
@@ -22,7 +22,11 @@ export const table_present = async (
     if ((await salt('nftables.check_table')(name, family)).result)
       return unchanged(name, `nftables table ${name} already exists in family ${family}`);
     if (__opts__.test)
-      return would(name, `nftables table ${name} would be created in family ${family}`);
+      return would(
+        name,
+        `nftables table ${name} would be created in family ${family}`,
+        inPlan({ locale: name }),
+      );
     const { result, comment } = await salt('nftables.new_table')(name, family);
     return result
       ? changed(name, `nftables table ${name} successfully created in family ${family}`, {
@@ -49,7 +53,11 @@ export const table_absent = async (
     if (!(await salt('nftables.check_table')(name, family)).result)
       return unchanged(name, `nftables table ${name} is already absent from family ${family}`);
     if (__opts__.test)
-      return would(name, `nftables table ${name} would be deleted from family ${family}`);
+      return would(
+        name,
+        `nftables table ${name} would be deleted from family ${family}`,
+        inPlan({ locale: name }),
+      );
     const { result, comment } = await salt('nftables.delete_table')(name, family);
     return result
       ? changed(name, `nftables table ${name} successfully deleted from family ${family}`, {

@@ -1,6 +1,6 @@
 import { salt } from '../../../_shared/states/call.ts';
 import { failOnError } from '../../../_shared/states/fail-on-error.ts';
-import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
+import { changed, failed, inPlan, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../../api.ts';
 
 type Where = {
@@ -41,7 +41,12 @@ export const port_policy_present = async (
         `SELinux policy for "${name}" already present ${shown(sel_type, where)}`,
       );
     const old = await salt('selinux.port_get_policy')(name, where);
-    if (__opts__.test) return would(name, `SELinux policy for "${name}" is set to be added`);
+    if (__opts__.test)
+      return would(
+        name,
+        `SELinux policy for "${name}" is set to be added`,
+        inPlan({ old, new: { sel_type, ...where } }),
+      );
     const done = await salt('selinux.port_add_policy')(name, sel_type, { ...where, sel_range });
     if (done.retcode !== 0) return failed(name, `Error adding new policy: ${done.stderr.trim()}`);
     const fresh = await salt('selinux.port_get_policy')(name, { sel_type, ...where });
@@ -70,7 +75,12 @@ export const port_policy_absent = async (
         name,
         `SELinux policy for "${name}" already absent ${shown(sel_type, where)}`,
       );
-    if (__opts__.test) return would(name, `SELinux policy for "${name}" is set to be removed`);
+    if (__opts__.test)
+      return would(
+        name,
+        `SELinux policy for "${name}" is set to be removed`,
+        inPlan({ old, new: null }),
+      );
     const done = await salt('selinux.port_delete_policy')(name, where);
     if (done.retcode !== 0) return failed(name, `Error deleting policy: ${done.stderr.trim()}`);
     const fresh = await salt('selinux.port_get_policy')(name, { sel_type, ...where });
