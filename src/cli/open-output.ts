@@ -32,7 +32,7 @@ export const openOutput = async ({
   readonly jid?: () => string | undefined;
   /** Shows progress and messages, without results. */
   readonly isQuiet?: boolean;
-  /** What the pages of reports show beside results. */
+  /** Returns the parts of report pages beside the results. */
   readonly about?: () => PageAbout | undefined;
 }): Promise<OpenedOutput> => {
   const { options: typed } = given;

@@ -15,7 +15,7 @@ export type OpenedOutput = Output & { readonly errors: () => Promise<readonly Ts
 type ReportContext = {
   readonly options: OutputOptions;
   readonly given: Given;
-  /** What pages show beside results. */
+  /** Returns the parts of a page beside the results. */
   readonly about?: () => PageAbout | undefined;
 };
 

@@ -22,7 +22,7 @@ type CallParts = {
   readonly isQuiet?: boolean;
   /** Follows the run in addition to the output. */
   readonly follow?: RunFollower;
-  /** What `--report html=FILE` shows beside results. */
+  /** Returns the parts of `--report html=FILE` beside the results. */
   readonly about?: () => PageAbout | undefined;
 };
 

@@ -36,7 +36,7 @@ export const taggedInclude = (entry: Data): { readonly name: Data; readonly tags
   return { name: entry, tags: [] };
 };
 
-/** What each SLS of a run includes, and with which tags. */
+/** Records the includes of a run and the tags on them. */
 export class IncludeTags {
   readonly #links: { from: string; to: string; tags: readonly string[] }[] = [];
   readonly #sets = new Map<string, Set<string>>();

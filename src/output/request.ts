@@ -25,7 +25,7 @@ export type OutputRequest = {
     readonly whole: string;
     readonly only: (ids: readonly string[]) => string;
   };
-  /** What the page of a plan or an audit shows beside results; called when the page is written. */
+  /** Returns the parts of a page for a plan or an audit; called when the page is written. */
   readonly about?: () => PageAbout | undefined;
   /** `--stream`: a line for each line that states print. */
   readonly stream?: boolean;

@@ -4,10 +4,7 @@ import { expect, test } from 'vitest';
 import { packageRoot } from '../helpers/cli.ts';
 import { isNode, parseFile, walk } from '../promises/syntax.ts';
 
-/**
- * Predictions whose changes only the real run knows: what is missing now is made by an earlier state
- * of the same run, or by a program of which nobody knows what it will do.
- */
+/** Files with predictions whose changes depend on an earlier state of the run, or are not known yet. */
 const unknown = [
   'apparmor/states/apparmor.ts',
   'docker/states/docker_container/run.ts',

@@ -7,7 +7,7 @@ import type { ReportAbout, ReportGroup } from './model.ts';
 /** A change that several hosts have in common. */
 type SharedChange = { readonly state: Prediction; readonly note?: string };
 
-/** What a plan or an audit has beside the results of its hosts. */
+/** The parts of a page for a plan or an audit, beside the results of its hosts. */
 export type PageAbout = {
   readonly title: string;
   /** Rows below the title. */

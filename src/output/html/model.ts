@@ -59,7 +59,7 @@ export type ReportGroup = {
   readonly changes: readonly (readonly [...ReportState, body: ReportBody, note: string])[];
 };
 
-/** What a plan or an audit shows above the table of hosts. */
+/** The parts of a plan or an audit above the table of hosts. */
 export type ReportAbout = {
   readonly facts: readonly (readonly [name: string, value: string])[];
   readonly outcomes: Readonly<Partial<Record<HostOutcome, string>>>;
