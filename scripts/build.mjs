@@ -42,8 +42,8 @@ const apart = [
     // `tsalt-ssh lsp`
     file: 'language-protocol.cjs',
     packages: /^vscode-languageserver/,
-    contents: `export { createConnection, CompletionItemKind, DiagnosticSeverity, ResponseError,
-      SymbolKind, TextDocumentSyncKind, TextDocuments } from 'vscode-languageserver/node';
+    contents: `export { CodeActionKind, createConnection, CompletionItemKind,
+      DiagnosticSeverity, ResponseError, SymbolKind, TextDocumentSyncKind, TextDocuments } from 'vscode-languageserver/node';
       export { TextDocument } from 'vscode-languageserver-textdocument';`,
   },
   {

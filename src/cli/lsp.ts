@@ -1,3 +1,4 @@
+import type { ServedFiles, ServedProject, ServedRoster } from '../lsp/workspace.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Given } from '../request/given.ts';
 import { asUsage } from '../request/usage.ts';
@@ -35,28 +36,47 @@ const openServed = async (
   isTrusted: boolean,
   typed: Given,
   env: Opened['env'],
-): Promise<import('../lsp/workspace.ts').ServedProject> => {
-  const { loadConfig } = await import('../config/load.ts');
-  const path = typeof typed.options.config === 'string' ? { path: typed.options.config } : {};
-  if (!isTrusted) return { config: await asUsage(() => loadConfig({ cwd: root, env, ...path })) };
-  const { withSaltfile } = await import('./saltfile.ts');
-  const given = await withSaltfile(typed, root, env);
+): Promise<ServedProject> => {
+  const isNamed = typeof typed.options.config === 'string' || env.TSALT_CONFIG_DIR !== undefined;
+  const own = isNamed ? typed : { ...typed, options: { ...typed.options, config: root } };
   const { openGiven } = await import('./open-given.ts');
+  if (!isTrusted) {
+    const { loadConfig } = await import('../config/load.ts');
+    const config = await asUsage(() =>
+      loadConfig({ cwd: root, env, path: String(own.options.config ?? root) }),
+    );
+    return { config };
+  }
+  const { withSaltfile } = await import('./saltfile.ts');
+  // A Saltfile that is being written must not keep the others from being served.
+  const given = await withSaltfile(own, root, env).catch(() => own);
   const opened = await openGiven(given, env);
   return {
     config: opened.config,
-    openRoster: async () => {
-      const { checkRequest, rostersToCheck } = await import('./validate.ts');
-      const { roster } = await rostersToCheck(opened);
-      return {
-        hosts: roster.hosts,
-        requestFor: host => {
-          const request = checkRequest(host ?? '*', roster, opened);
-          // Other hosts are not compared with the target.
-          const hosts = request.hosts.filter(({ id }) => id === host);
-          return { ...request, target: '*', targetType: 'glob', hosts };
-        },
-      };
+    files: filesOf(opened, await import('./project-files.ts')),
+    openRoster: () => openRoster(opened),
+  };
+};
+
+const filesOf = (
+  opened: Opened,
+  { projectFileKind, projectFileSchemas, checkProjectFile }: typeof import('./project-files.ts'),
+): ServedFiles => ({
+  kindOf: path => projectFileKind(path, opened),
+  schemaOf: kind => projectFileSchemas[kind](),
+  check: (kind, path, text) => checkProjectFile(kind, path, text, opened),
+});
+
+const openRoster = async (opened: Opened): Promise<ServedRoster> => {
+  const { checkRequest, rostersToCheck } = await import('./validate.ts');
+  const { roster } = await rostersToCheck(opened);
+  return {
+    hosts: roster.hosts,
+    requestFor: host => {
+      const request = checkRequest(host ?? '*', roster, opened);
+      // Others are not compared with the target.
+      const hosts = request.hosts.filter(({ id }) => id === host);
+      return { ...request, target: '*', targetType: 'glob', hosts };
     },
   };
 };

@@ -25,22 +25,34 @@ export const withSaltfile = async (given: Given, cwd: string, env: Env): Promise
   checkTrusted(file, 'The Saltfile');
   const { loadYaml } = await import('../yaml/load.ts');
   const text = readText(file);
-  const data = await asUsage(() => loadYaml(text, { file }));
+  const found = readSection(await asUsage(() => loadYaml(text, { file })), file);
+  if (found === undefined) return given;
+  const names = new Set(Object.keys(found).filter(name => !Object.hasOwn(given.options, name)));
+  return { ...given, options: { ...found, ...given.options }, saltfile: { file, names } };
+};
+
+type SaltfileOptions = Partial<Record<OptionName, string | boolean | readonly string[]>>;
+
+/**
+ * The options of a Saltfile; undefined where it has none for this program.
+ *
+ * @throws TsaltError `saltfile-…`
+ */
+export const readSection = (data: Data, file: string): SaltfileOptions | undefined => {
   const section = isDict(data) ? (data.get('salt-ssh') ?? data.get('tsalt-ssh') ?? null) : data;
-  if (section === null) return given;
+  if (section === null) return undefined;
   if (!isDict(section))
     throw new TsaltError('saltfile-shape', 'A Saltfile is a mapping with options in salt-ssh.', {
       kind: 'usage',
       at: { file, line: 1 },
     });
-  const found: Partial<Record<OptionName, string | boolean | readonly string[]>> = {};
+  const found: SaltfileOptions = {};
   for (const [key, value] of section) {
     const name = nameOf(String(key), section, file);
     const read = readValue(name, String(key), value, section, file);
     if (read !== undefined) found[name] = read;
   }
-  const names = new Set(Object.keys(found).filter(name => !Object.hasOwn(given.options, name)));
-  return { ...given, options: { ...found, ...given.options }, saltfile: { file, names } };
+  return found;
 };
 
 const fileOf = ({ options: typed }: Given, cwd: string, env: Env): string | undefined => {

@@ -19,6 +19,8 @@ export type ConfigRequest = {
   readonly path?: string;
   /** The options themselves instead of a file; relative paths in them start at `cwd`. */
   readonly given?: Dict;
+  /** The file that has these options, for messages. */
+  readonly givenFile?: string;
   readonly cwd: string;
   readonly env: Env;
 };
@@ -101,8 +103,9 @@ export const configDefaults = {
   state_output_terse: [],
 } as const;
 
-const open = ({ path, given: dict, cwd, env }: ConfigRequest): Source => {
-  if (dict !== undefined) return { dir: resolve(cwd), dict };
+const open = ({ path, given: dict, givenFile: file, cwd, env }: ConfigRequest): Source => {
+  if (dict !== undefined)
+    return { dir: resolve(cwd), dict, ...(file === undefined ? {} : { file }) };
   const named = path ?? env.TSALT_CONFIG_DIR;
   const given = resolve(cwd, named ?? '.');
   const stat = statSync(given, { throwIfNoEntry: false });
@@ -110,16 +113,16 @@ const open = ({ path, given: dict, cwd, env }: ConfigRequest): Source => {
     throw new TsaltError('config-missing', `The configuration folder ${given} does not exist.`, {
       hint: 'Pass to -c a folder that has a tsalt.yaml, or the file itself.',
     });
-  const file = stat.isDirectory() ? join(given, 'tsalt.yaml') : given;
-  if (!existsSync(file)) return { dir: given, dict: new Map() };
-  checkTrusted(file, 'The configuration');
-  const read = readYaml(file);
-  if (read === null) return { dir: dirname(file), file, dict: new Map() };
+  const found = stat.isDirectory() ? join(given, 'tsalt.yaml') : given;
+  if (!existsSync(found)) return { dir: given, dict: new Map() };
+  checkTrusted(found, 'The configuration');
+  const read = readYaml(found);
+  if (read === null) return { dir: dirname(found), file: found, dict: new Map() };
   if (!isDict(read))
     throw new TsaltError('config-shape', 'The configuration must be a mapping of options.', {
-      at: { file, line: 1 },
+      at: { file: found, line: 1 },
     });
-  return { dir: dirname(file), file, dict: read };
+  return { dir: dirname(found), file: found, dict: read };
 };
 
 const readYaml = (file: string): Data => {

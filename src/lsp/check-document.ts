@@ -8,7 +8,12 @@ import { checkProject } from '../validate/hosts/check-project.ts';
 import { defaultProfile, profileGrains } from '../validate/hosts/grain-profiles.ts';
 import { Linter } from '../validate/lint/lint.ts';
 import { loadYaml } from '../yaml/load.ts';
-import type { ProjectFile, ServedProject, ServedRoster } from './workspace.ts';
+import {
+  isSettings,
+  type ProjectFile,
+  type ServedProject,
+  type ServedRoster,
+} from './workspace.ts';
 
 /** Hosts that are compiled to find one that has an SLS. */
 const mostHosts = 50;
@@ -58,6 +63,9 @@ export class DocumentChecker {
     const { openRoster } = this.#project;
     if (!openRoster) return yamlOnly(this.#unsaved.get(file.path) ?? '', file.path);
     if (file.kind === 'other') return [];
+    const text = this.#unsaved.get(file.path) ?? '';
+    if (isSettings(file.kind))
+      return (await this.#project.files?.check(file.kind, file.path, text)) ?? [];
     try {
       this.#roster ??= openRoster();
       const roster = await this.#roster;
@@ -87,13 +95,15 @@ export class DocumentChecker {
 
   /** Finds a host whose states include a file. Each host is compiled once until a file is saved. */
   async #search(key: string, roster: ServedRoster): Promise<string | undefined> {
-    const until = Date.now() + longestSearch;
+    // Modules are read with the first host: that time does not count.
+    let until = Number.POSITIVE_INFINITY;
     for (const id of usable(roster).slice(0, mostHosts)) {
       if (this.#hostOf.has(key) || Date.now() > until) break;
       if (this.#searched.has(id)) continue;
       this.#searched.add(id);
       const { names } = await this.#compile(roster, id, undefined);
       for (const name of names) if (!this.#hostOf.has(name)) this.#hostOf.set(name, id);
+      until = Math.min(until, Date.now() + longestSearch);
     }
     return this.#hostOf.get(key);
   }

@@ -1,13 +1,18 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
+  type CodeAction,
+  CodeActionKind,
   type Connection,
   createConnection,
+  type Diagnostic,
+  type DidChangeWorkspaceFoldersParams,
   type InitializeParams,
   type InitializeResult,
   ResponseError,
   TextDocumentSyncKind,
   TextDocuments,
+  type TextEdit,
 } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { messageOf } from '../protocol/error.ts';
@@ -18,8 +23,10 @@ import { definitions } from './features/definition.ts';
 import { hoverText } from './features/hover.ts';
 import { declarationsOf, idAt, referencesTo } from './features/ids.ts';
 import type { PositionIn } from './features/position-context.ts';
+import { type QuickFix, quickFixes } from './features/quick-fixes.ts';
 import { renamedId, renameEdits } from './features/rename.ts';
 import { documentSymbols } from './features/symbols.ts';
+import { projectRoot } from './project-root.ts';
 import { templateTokenTypes } from './text/template-tokens.ts';
 import {
   changesOf,
@@ -51,7 +58,13 @@ type At = {
   readonly position: { readonly line: number; readonly character: number };
 };
 
-type Opened = { readonly workspace: Workspace; readonly checker: DocumentChecker };
+type OfferedFix = { readonly fix: QuickFix; readonly diagnostic: Diagnostic };
+
+type Opened = {
+  readonly root: string;
+  readonly workspace: Workspace;
+  readonly checker: DocumentChecker;
+};
 
 class EditorServer {
   readonly #options: ServerOptions;
@@ -59,9 +72,12 @@ class EditorServer {
   readonly #documents = new TextDocuments(TextDocument);
   readonly #unsaved = new Map<string, string>();
   readonly #queue = new CheckQueue(uri => this.#check(uri));
-  #root = process.cwd();
+  /** The folders that the editor has opened. */
+  #folders: string[] = [process.cwd()];
   #isTrusted: boolean;
-  #opened: Promise<Opened> | undefined;
+  readonly #projects = new Map<string, Promise<Opened>>();
+  /** By document: what can be mended in it. */
+  readonly #fixes = new Map<string, readonly OfferedFix[]>();
   /** The reason for which the project could not be opened, once it was shown. */
   #shownReason = '';
 
@@ -78,6 +94,7 @@ class EditorServer {
     this.#listenToDocuments();
     this.#answerReading();
     this.#answerNaming();
+    this.#answerFixing();
     this.#documents.listen(connection);
     connection.listen();
   }
@@ -87,10 +104,11 @@ class EditorServer {
     rootUri,
     initializationOptions,
   }: InitializeParams): InitializeResult {
-    const folder = workspaceFolders?.[0]?.uri ?? rootUri;
-    if (folder?.startsWith('file:')) this.#root = fileURLToPath(folder);
+    const uris = workspaceFolders?.map(({ uri }) => uri) ?? (rootUri ? [rootUri] : []);
+    const folders = uris.flatMap(uri => pathOf(uri) ?? []);
+    if (folders.length > 0) this.#folders = folders;
     // Places in findings are relative to the working folder.
-    process.chdir(this.#root);
+    process.chdir(this.#folders[0] ?? '.');
     const settings: unknown = initializationOptions;
     if (typeof settings === 'object' && settings !== null && 'render' in settings)
       this.#isTrusted &&= settings.render !== false;
@@ -110,6 +128,8 @@ class EditorServer {
         referencesProvider: true,
         renameProvider: { prepareProvider: true },
         documentSymbolProvider: true,
+        codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix, fixAll] },
+        workspace: { workspaceFolders: { supported: true, changeNotifications: true } },
         semanticTokensProvider: {
           legend: { tokenTypes: [...templateTokenTypes], tokenModifiers: [] },
           full: true,
@@ -130,9 +150,20 @@ class EditorServer {
       const path = pathOf(document.uri);
       if (path !== undefined) this.#unsaved.delete(path);
       this.#queue.remove(document.uri);
+      this.#fixes.delete(document.uri);
       void this.#connection.sendDiagnostics({ uri: document.uri, diagnostics: [] });
     });
     this.#documents.onDidSave(({ document }) => this.#refresh([document.uri]));
+    this.#connection.onNotification(
+      'workspace/didChangeWorkspaceFolders',
+      ({ event: { added, removed } }: DidChangeWorkspaceFoldersParams) => {
+        const gone = new Set(removed.map(({ uri }) => pathOf(uri)));
+        const kept = this.#folders.filter(folder => !gone.has(folder));
+        this.#folders = [...new Set([...kept, ...added.flatMap(({ uri }) => pathOf(uri) ?? [])])];
+        this.#projects.clear();
+        for (const { uri } of this.#documents.all()) this.#queue.add(uri);
+      },
+    );
     this.#connection.onDidChangeWatchedFiles(({ changes }) =>
       this.#refresh(changes.map(({ uri }) => uri)),
     );
@@ -141,24 +172,33 @@ class EditorServer {
   /** Reads again what was read of files, and checks all open documents once more. */
   #refresh(uris: readonly string[]): void {
     const isSetting = uris.some(uri => !/\.(sls|jinja2?|j2|liquid|ts)$/.test(uri));
-    if (isSetting) this.#opened = undefined;
+    if (isSetting) this.#projects.clear();
     else
-      void this.#opened?.then(
-        ({ workspace, checker }) => {
-          workspace.refresh();
-          checker.refresh();
-        },
-        () => undefined,
-      );
+      for (const project of this.#projects.values())
+        void project.then(
+          ({ workspace, checker }) => {
+            workspace.refresh();
+            checker.refresh();
+          },
+          () => undefined,
+        );
     for (const { uri } of this.#documents.all()) this.#queue.add(uri);
   }
 
-  #open(): Promise<Opened> {
-    this.#opened ??= this.#options.open(this.#root, this.#isTrusted).then(project => ({
-      workspace: new Workspace(project.config, path => this.#unsaved.get(path)),
+  #open(path: string): Promise<Opened> {
+    return this.#openRoot(projectRoot(path, this.#folders));
+  }
+
+  #openRoot(root: string): Promise<Opened> {
+    const known = this.#projects.get(root);
+    if (known) return known;
+    const opened = this.#options.open(root, this.#isTrusted).then(project => ({
+      root,
+      workspace: new Workspace(project, one => this.#unsaved.get(one)),
       checker: new DocumentChecker(project, this.#unsaved),
     }));
-    return this.#opened;
+    this.#projects.set(root, opened);
+    return opened;
   }
 
   async #check(uri: string): Promise<void> {
@@ -167,7 +207,7 @@ class EditorServer {
     if (path === undefined || !document) return;
     const { version } = document;
     try {
-      const { workspace, checker } = await this.#open();
+      const { workspace, checker } = await this.#open(path);
       this.#shownReason = '';
       const file = workspace.fileAt(path);
       const findings = file ? await checker.check(file) : [];
@@ -175,9 +215,16 @@ class EditorServer {
       if (this.#documents.get(uri)?.version !== version) return;
       const lines = document.getText().split('\n');
       const diagnostics = findings.map(finding => diagnosticOf(finding, lines));
+      this.#fixes.set(
+        uri,
+        findings.flatMap((finding, at) => {
+          const diagnostic = diagnostics[at];
+          return diagnostic ? quickFixes(finding, lines).map(fix => ({ fix, diagnostic })) : [];
+        }),
+      );
       await this.#connection.sendDiagnostics({ uri, version, diagnostics });
     } catch (error) {
-      this.#opened = undefined;
+      this.#projects.delete(projectRoot(path, this.#folders));
       const reason = messageOf(error);
       if (reason !== this.#shownReason) this.#connection.window.showErrorMessage(reason);
       this.#shownReason = reason;
@@ -189,7 +236,7 @@ class EditorServer {
     const path = pathOf(textDocument.uri);
     const text = this.#documents.get(textDocument.uri)?.getText();
     if (path === undefined || text === undefined) return undefined;
-    const opened = await this.#open().catch(() => undefined);
+    const opened = await this.#open(path).catch(() => undefined);
     const file = opened?.workspace.fileAt(path);
     return (
       opened && file && { ...opened, at: { file, text, lines: text.split('\n'), ...position } }
@@ -200,10 +247,15 @@ class EditorServer {
     const connection = this.#connection;
     connection.onCompletion(async params => {
       const found = await this.#at(params);
-      return found ? completions(found.at, found.workspace, found.checker.facts) : [];
+      if (!found) return [];
+      const { at, workspace, checker, root } = found;
+      const items = await completions(at, workspace, checker.facts);
+      return items.map(({ data, ...item }) => (data ? { ...item, data: { ...data, root } } : item));
     });
     connection.onCompletionResolve(async item => {
-      const opened = await this.#open().catch(() => undefined);
+      const root: unknown = item.data?.root;
+      if (typeof root !== 'string') return item;
+      const opened = await this.#projects.get(root)?.catch(() => undefined);
       return opened ? completionDocs(item, opened.workspace) : item;
     });
     connection.onHover(async params => {
@@ -254,7 +306,43 @@ class EditorServer {
       }));
     });
   }
+
+  #answerFixing(): void {
+    this.#connection.onCodeAction(({ textDocument: { uri }, range, context }) => {
+      const { only } = context;
+      const isWanted = (kind: string): boolean =>
+        only === undefined || only.some(one => kind === one || kind.startsWith(`${one}.`));
+      const all = this.#fixes.get(uri) ?? [];
+      const near = all.filter(
+        ({ fix: { span } }) => range.start.line <= span.line && span.line <= range.end.line,
+      );
+      const actions: CodeAction[] = isWanted(CodeActionKind.QuickFix)
+        ? near.map(({ fix, diagnostic }) => ({
+            title: fix.title,
+            kind: CodeActionKind.QuickFix,
+            diagnostics: [diagnostic],
+            isPreferred: fix.isSafe,
+            edit: { changes: { [uri]: [textEdit(fix)] } },
+          }))
+        : [];
+      const safe = [
+        ...new Map(
+          all.flatMap(({ fix }) => (fix.isSafe ? [[fix.span.line, textEdit(fix)] as const] : [])),
+        ).values(),
+      ];
+      if (safe.length > 0 && isWanted(fixAll) && (only !== undefined || safe.length > 1))
+        actions.push({
+          title: `Correct all that lint can correct (${safe.length})`,
+          kind: fixAll,
+          edit: { changes: { [uri]: safe } },
+        });
+      return actions;
+    });
+  }
 }
+
+/** All that `lint --fix` would change in a document. */
+const fixAll = 'source.fixAll.tsalt-ssh';
 
 const start = { line: 0, character: 0 };
 
@@ -269,3 +357,5 @@ const asResponse = <T>(make: () => T): T | ResponseError => {
     return new ResponseError(-32803, messageOf(error));
   }
 };
+
+const textEdit = ({ span, text }: QuickFix): TextEdit => ({ range: rangeOf(span), newText: text });

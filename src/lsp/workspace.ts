@@ -1,12 +1,14 @@
 import { readFileSync, statSync } from 'node:fs';
-import { isAbsolute, relative, sep } from 'node:path';
+import { basename, isAbsolute, relative, sep } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Request } from '../config/request.ts';
 import { knownModules } from '../control/prepare/known-modules.ts';
 import { functionsOf } from '../data/signatures/module-docs.ts';
 import { FileRoots, statesAmong } from '../fileserver/file-roots.ts';
 import type { FunctionMeta, ModuleMeta } from '../protocol/meta.ts';
+import type { PlainDict } from '../protocol/plain.ts';
 import type { CheckedHost } from '../roster/roster.ts';
+import type { Finding } from '../validate/findings.ts';
 import { type Outline, outlineOf } from './text/outline.ts';
 
 /** The project that a language server serves. */
@@ -14,7 +16,22 @@ export type ServedProject = {
   readonly config: Config;
   /** Reads the rosters; absent where nothing of the project may be rendered. */
   readonly openRoster?: () => Promise<ServedRoster>;
+  /** Files beside the roots; absent as well where nothing may be rendered. */
+  readonly files?: ServedFiles;
 };
+
+/** `tsalt.yaml`, rosters and the Saltfile. */
+export type ServedFiles = {
+  readonly kindOf: (path: string) => SettingsKind | undefined;
+  readonly schemaOf: (kind: SettingsKind) => PlainDict;
+  readonly check: (kind: SettingsKind, path: string, text: string) => Promise<readonly Finding[]>;
+};
+
+type SettingsKind = 'config' | 'roster' | 'saltfile';
+
+/** Returns whether a file has a JSON Schema of its own, and is in no root. */
+export const isSettings = (kind: ProjectFile['kind']): kind is SettingsKind =>
+  kind === 'config' || kind === 'roster' || kind === 'saltfile';
 
 export type ServedRoster = {
   readonly hosts: readonly CheckedHost[];
@@ -27,7 +44,7 @@ export type ProjectFile = {
   /** Its path inside the roots. */
   readonly rel: string;
   readonly saltenv: string;
-  readonly kind: 'sls' | 'top' | 'pillar' | 'pillar-top' | 'other';
+  readonly kind: 'sls' | 'top' | 'pillar' | 'pillar-top' | 'other' | SettingsKind;
   /** The name of an SLS. */
   readonly name?: string;
 };
@@ -43,13 +60,15 @@ const listingAge = 3000;
 /** The files and modules of a project; open documents count as they are in the editor. */
 export class Workspace {
   readonly config: Config;
+  readonly files: ServedFiles | undefined;
   readonly #openText: (path: string) => string | undefined;
   readonly #outlines = new Map<string, { key: string; outline: Outline }>();
   #roots: { read: number; states: FileRoots; pillar: FileRoots } | undefined;
   #modules: Promise<readonly ModuleMeta[]> | undefined;
 
-  constructor(config: Config, openText: (path: string) => string | undefined) {
-    this.config = config;
+  constructor(project: ServedProject, openText: (path: string) => string | undefined) {
+    this.config = project.config;
+    this.files = project.files;
     this.#openText = openText;
   }
 
@@ -103,8 +122,10 @@ export class Workspace {
     return this.#roots;
   }
 
-  /** Returns the role of a file; undefined for a file outside of the roots. */
+  /** Returns the role of a file; undefined for one that is not of the project. */
   fileAt(path: string): ProjectFile | undefined {
+    const settings = this.files?.kindOf(path);
+    if (settings) return { path, rel: basename(path), saltenv: 'base', kind: settings };
     for (const [roots, isPillar] of [
       [this.pillar, true],
       [this.states, false],

@@ -17,6 +17,8 @@ export type Finding = {
   readonly hint?: string | undefined;
   /** The lines around the place, ready to print. */
   readonly excerpt?: string | undefined;
+  /** The line at the place as it should be, where that is safe to say. */
+  readonly fixed?: string | undefined;
 };
 
 /** A finding with the hosts that have it. Empty: it is about the project itself. */

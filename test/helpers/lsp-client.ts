@@ -57,7 +57,13 @@ export const startEditor = async (
     args = [],
     options = {},
     atEnd = onTestFinished,
-  }: { args?: readonly string[]; options?: object; atEnd?: AtEnd } = {},
+    folders = [dir],
+  }: {
+    args?: readonly string[];
+    options?: object;
+    atEnd?: AtEnd;
+    folders?: readonly string[];
+  } = {},
 ): Promise<LspEditor> => {
   const child = spawn(
     process.execPath,
@@ -70,7 +76,8 @@ export const startEditor = async (
     new StreamMessageWriter(child.stdin),
   );
   atEnd(() => connection.dispose());
-  const uri = (path: string): string => pathToFileURL(join(dir, path)).href;
+  const uri = (path: string): string =>
+    path.startsWith('file:') ? path : pathToFileURL(join(dir, path)).href;
   const versions = new Map<string, number>();
   const published = new Map<string, { version: number | undefined; list: Diagnostic[] }>();
   const counts = new Map<string, number>();
@@ -84,7 +91,7 @@ export const startEditor = async (
   const server = await connection.sendRequest<InitializeResult>('initialize', {
     processId: process.pid,
     rootUri: pathToFileURL(dir).href,
-    workspaceFolders: [{ uri: pathToFileURL(dir).href, name: 'project' }],
+    workspaceFolders: folders.map(one => ({ uri: pathToFileURL(one).href, name: 'project' })),
     capabilities: {},
     initializationOptions: options,
   });

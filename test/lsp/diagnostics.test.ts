@@ -111,6 +111,8 @@ test('lsp: checks 100 quick changes of an SLS of 1000 lines in few checks', asyn
   }
   await editor.diagnostics('states/web.sls');
   times.sort((a, b) => a - b);
+  // `npx vitest run test/lsp/diagnostics.test.ts -t quick` prints it.
+  console.log(`completion after a keystroke, 1000 lines: p50 ${times[50]} ms, p95 ${times[95]} ms`);
   expect(times[50]).toBeLessThan(100);
   expect(editor.count('states/web.sls') - before).toBeLessThan(50);
 }, 60_000);

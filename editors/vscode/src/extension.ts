@@ -10,7 +10,11 @@ const start = async (): Promise<void> => {
     'tsalt-ssh',
     { command: settings.get('path', 'tsalt-ssh'), args: ['lsp'] },
     {
-      documentSelector: [{ scheme: 'file', language: 'sls' }],
+      documentSelector: [
+        { scheme: 'file', language: 'sls' },
+        { scheme: 'file', pattern: '**/{tsalt,roster}.{yaml,yml}' },
+        { scheme: 'file', pattern: '**/{Saltfile,roster}' },
+      ],
       // Templates of a folder are only rendered once the user trusts it.
       initializationOptions: { render: workspace.isTrusted && settings.get('render', true) },
       synchronize: {

@@ -1,12 +1,14 @@
 import { type CompletionItem, CompletionItemKind } from 'vscode-languageserver/node';
 import { functionText, moduleName } from '../../data/signatures/module-docs.ts';
 import type { FunctionMeta, Param } from '../../protocol/meta.ts';
-import { isPlainDict } from '../../protocol/plain.ts';
+import { isPlainDict, type PlainDict } from '../../protocol/plain.ts';
 import { commonSchemas } from '../../validate/schemas/common-arguments.ts';
+import { topSchema } from '../../validate/schemas/project-schemas.ts';
 import { type KnownFacts, nestedKeys } from '../check-document.ts';
-import { absoluteName, type Workspace } from '../workspace.ts';
+import { absoluteName, isSettings, type Workspace } from '../workspace.ts';
 import { includedPaths } from './ids.ts';
 import { contextAt, type PositionIn } from './position-context.ts';
+import { schemaChoices } from './schema-keys.ts';
 import { argumentDoc } from './texts.ts';
 import { pillarKeysWritten } from './written-keys.ts';
 
@@ -84,8 +86,9 @@ const offerAt = async (
   workspace: Workspace,
   facts: KnownFacts,
 ): Promise<Offer | undefined> => {
-  const context = contextAt(position);
   const { file } = position;
+  if (isSettings(file.kind)) return schemaOffer(position, workspace.files?.schemaOf(file.kind));
+  const context = contextAt(position);
   switch (context?.kind) {
     case undefined:
       return undefined;
@@ -93,6 +96,11 @@ const offerAt = async (
       return templateOffer(context.before, position, workspace, facts);
     case 'salt-path':
       return { typed: context.typed, items: pathsOf(workspace, file.saltenv) };
+    case 'match':
+      return {
+        typed: context.typed,
+        items: schemaOffer(position, topSchema())?.items ?? [],
+      };
     case 'sls':
       return { typed: context.typed, items: slsNames(context.typed, position, workspace) };
     case 'state':
@@ -109,6 +117,18 @@ const offerAt = async (
     case 'requisite':
       return { typed: context.typed, items: requisitesOf(context.module, position, workspace) };
   }
+};
+
+const schemaOffer = (position: PositionIn, schema: PlainDict | undefined): Offer | undefined => {
+  const found = schema && schemaChoices(position, schema);
+  if (!found) return undefined;
+  const items = found.items.map(({ label, doc, isKey }) => ({
+    label,
+    kind: isKey ? CompletionItemKind.Property : CompletionItemKind.Value,
+    detail: firstSentence(doc),
+    insertText: isKey ? `${label}: ` : label,
+  }));
+  return { typed: found.typed, items };
 };
 
 const pathsOf = (workspace: Workspace, saltenv: string): Choice[] =>

@@ -6,9 +6,10 @@ import { isPlainDict, type Plain } from '../../protocol/plain.ts';
 import type { KnownFacts } from '../check-document.ts';
 import type { OutlineState } from '../text/outline.ts';
 import type { TextSpan } from '../text/scan-lines.ts';
-import type { Workspace } from '../workspace.ts';
+import { isSettings, type Workspace } from '../workspace.ts';
 import { declarationsOf, idAt } from './ids.ts';
 import type { PositionIn } from './position-context.ts';
+import { schemaDoc } from './schema-keys.ts';
 import { argumentDoc } from './texts.ts';
 import { saltCall, wordAt } from './word-at.ts';
 
@@ -18,10 +19,19 @@ export const hoverText = async (
   workspace: Workspace,
   facts: KnownFacts,
 ): Promise<{ text: string; span: TextSpan } | undefined> =>
+  settingText(position, workspace) ??
   (await callText(position, workspace)) ??
   grainText(position, facts) ??
   (await stateText(position, workspace)) ??
   idText(position, workspace);
+
+const settingText = (
+  position: PositionIn,
+  { files }: Workspace,
+): { text: string; span: TextSpan } | undefined => {
+  const { kind } = position.file;
+  return isSettings(kind) && files ? schemaDoc(position, files.schemaOf(kind)) : undefined;
+};
 
 const callText = async (
   { lines, line, character }: PositionIn,

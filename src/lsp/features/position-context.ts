@@ -18,6 +18,8 @@ export type PositionContext =
   | { readonly kind: 'template'; readonly before: string }
   | { readonly kind: 'salt-path'; readonly typed: string }
   | { readonly kind: 'sls'; readonly typed: string }
+  /** The value of a setting of a target in a top file. */
+  | { readonly kind: 'match'; readonly typed: string }
   | { readonly kind: 'state'; readonly typed: string }
   | { readonly kind: 'function'; readonly module: string; readonly typed: string }
   | { readonly kind: 'argument'; readonly state: string; readonly typed: string }
@@ -64,8 +66,11 @@ const yamlContext = (position: PositionIn, before: string): PositionContext | un
   const above = pathAt(lines, line, spaces.length, isItem);
   const isExtend = above[0] === 'extend';
   const path = isExtend ? above.slice(1) : above;
-  if (file.kind === 'top' || file.kind === 'pillar-top')
-    return isItem && above.length === 2 ? { kind: 'sls', typed: rest } : undefined;
+  if (file.kind === 'top' || file.kind === 'pillar-top') {
+    if (!isItem || above.length !== 2) return undefined;
+    const match = /^(?:match|ignore_missing):\s+(.*)$/.exec(rest);
+    return match ? { kind: 'match', typed: match[1] ?? '' } : { kind: 'sls', typed: rest };
+  }
   if (path[0] === 'include' && !isExtend)
     return isItem && path.length === 1 ? { kind: 'sls', typed: rest } : undefined;
   if (file.kind !== 'sls' || path.length === 0) return undefined;

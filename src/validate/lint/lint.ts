@@ -61,7 +61,8 @@ export class Linter {
         if (at && text !== undefined)
           this.#fixes.set(`${at.file}:${at.line} ${rule}`, { at, text });
         const sentence = `${message}, in ID '${chunk.__id__}' of SLS '${chunk.__sls__}'`;
-        findings.push(findingAt({ rule, severity: level, message: sentence }, at));
+        const fixed = text === undefined ? {} : { fixed: text };
+        findings.push(findingAt({ rule, severity: level, message: sentence, ...fixed }, at));
       }
     }
     return findings;
