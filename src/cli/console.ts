@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { packageRoot } from '../bundle/locate.ts';
 import { privateDir, writePrivate } from '../bundle/private-dir.ts';
+import { pickTargets } from '../control/fleet/targets.ts';
 import { KeptRuntimes } from '../control/host/kept-runtimes.ts';
 import { errorText } from '../output/message.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Given } from '../request/given.ts';
+import { requestOf } from '../request/request.ts';
 import { splitRosterWords } from '../roster/words.ts';
 import type { Opened } from './commands.ts';
 import { completionScript } from './completion/scripts.ts';
@@ -17,6 +19,7 @@ import { openGiven } from './open-given.ts';
 import { parseArguments } from './parse.ts';
 import { runCall } from './run-call.ts';
 import { print } from './standard-output.ts';
+import { createAsk } from './terminal.ts';
 
 const help = `FUNCTION [arguments]           run it on the hosts of this console: state.apply nginx
 on TARGET FUNCTION …           run it on other hosts, with options: on -G os:Debian test.ping
@@ -40,12 +43,25 @@ export const hostConsole = async (words: readonly string[], opened: Opened): Pro
     throw new TsaltError('usage-words', 'console takes one target.', {
       hint: "For example: tsalt-ssh console 'web*'",
     });
+  await checkTarget(target, opened);
   const session = new ConsoleSession(target, opened);
   try {
     return process.stdin.isTTY === true ? await session.atTerminal() : await session.fromPipe();
   } finally {
     session.close();
   }
+};
+
+/** A roster that is missing and a target that means no host are reported before the first line is typed. */
+const checkTarget = async (target: string, opened: Opened): Promise<void> => {
+  const ask = createAsk(process, async () => () => undefined);
+  const call = { target, fun: 'test.ping', args: [], kwargs: new Map() };
+  const request = await requestOf({ ...opened, ask }, call);
+  if (pickTargets(request).hosts.length > 0) return;
+  throw new TsaltError('no-target', `No host matches '${target}'.`, {
+    kind: 'no-target',
+    hint: 'tsalt-ssh hosts lists all hosts.',
+  });
 };
 
 const targetKinds = [
@@ -68,6 +84,8 @@ class ConsoleSession {
   #options: Given['options'];
   #isTest = false;
   #history: string[];
+  /** Lines that were pasted together with one that was read. */
+  readonly #pasted: string[] = [];
 
   constructor(target: string, opened: Opened) {
     this.#target = target;
@@ -102,6 +120,12 @@ class ConsoleSession {
 
   /** Opens a reader for each line, since passwords may be asked for in between. */
   #ask(): Promise<string | undefined> {
+    const prompt = `${this.#target}${this.#isTest ? ' (test)' : ''}> `;
+    const pasted = this.#pasted.shift();
+    if (pasted !== undefined) {
+      print(`${prompt}${pasted}\n`);
+      return Promise.resolve(pasted);
+    }
     const reader: Interface = createInterface({
       input: process.stdin,
       output: process.stdout,
@@ -112,10 +136,12 @@ class ConsoleSession {
       reader.once('close', () => resolve(undefined));
       reader.once('SIGINT', () => {
         process.stdout.write('\n');
+        this.#pasted.length = 0;
         resolve('');
         reader.close();
       });
-      reader.question(`${this.#target}${this.#isTest ? ' (test)' : ''}> `).then(
+      reader.on('line', line => this.#pasted.push(line));
+      reader.question(prompt).then(
         line => {
           resolve(line);
           reader.close();

@@ -90,6 +90,25 @@ describe.skipIf(!hasSshd)('console and watch', () => {
     expect(statSync(history).mode & 0o777).toBe(0o600);
   });
 
+  test.skipIf(!hasTmux)('a console runs all lines that are pasted at once', async () => {
+    const tmux = start('console', 'web1');
+    try {
+      await tmux.shows(/web1> ?$/m);
+      tmux.type("cmd.run 'echo one'\ncmd.run 'echo two'\n");
+      await tmux.shows(/web1> cmd\.run 'echo two'\s+web1:\s+two/);
+      tmux.press('C-d');
+      expect(await tmux.ended()).toBe(0);
+    } finally {
+      tmux.close();
+    }
+  });
+
+  test('a console names a target without hosts before it reads a line', async () => {
+    const { code, stderr } = await project.runWith({ input: 'test.ping\n' }, 'console', 'nope*');
+    expect(code).toBe(67);
+    expect(stderr.match(/No host matches 'nope\*'/g)).toHaveLength(1);
+  });
+
   test.skipIf(!hasTmux)('watch plans again when a file is saved, over the same login', async () => {
     const before = logins();
     const tmux = start('watch', 'web1', 'state.apply', 'motd', 'test=True');
