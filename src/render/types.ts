@@ -44,7 +44,7 @@ export type TextReads = {
   readonly roots: RootReads;
 };
 
-/** What a template read of grains and options, by their first names, and what else it used. */
+/** Names the grains and options that a template read, with its calls and files. */
 export type RootReads = {
   readonly grains: ReadonlySet<string>;
   readonly opts: ReadonlySet<string>;

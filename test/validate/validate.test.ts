@@ -165,7 +165,7 @@ describe('tsalt-ssh validate', () => {
     expect(count).toBe(1);
   });
 
-  test('checks an SLS that others include together with them, where there is no top file', async () => {
+  test('validate accepts an SLS that needs the states of one that includes it', async () => {
     const part = 'extend:\n  x:\n    test:\n      - require: [{test: y}]\n';
     const cwd = project({
       'states/whole.sls': 'include: [part]\nx: test.nop\ny: test.nop\n',

@@ -9,7 +9,7 @@ export type SchemaChoice = {
   readonly isKey: boolean;
 };
 
-/** What can be written at a position of a file with a JSON Schema, and what is written of it. */
+/** Offers keys and values at a position of a file with a JSON Schema, with the text that is typed already. */
 export const schemaChoices = (
   { lines, line, character }: PositionIn,
   schema: PlainDict,

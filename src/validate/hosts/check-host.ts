@@ -72,7 +72,7 @@ export class CompileCache {
   }
 }
 
-/** What is kept of other hosts, and what is written down of this one. */
+/** Keeps results of other hosts, and records the reads of this one. */
 export type CheckMemory = {
   readonly cache: CompileCache;
   readonly alike: AlikeHosts<CheckedTree>;
