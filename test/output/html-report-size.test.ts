@@ -84,7 +84,7 @@ const planPage = async (hosts: number, states: number): Promise<string> => {
         `web${host + 1}`,
         {
           ...{ chunks: list, states: list.map(at => host * states + at) },
-          ...{ saltenv: 'base', opts: {}, sources: [], tainted: [] },
+          ...{ saltenv: 'base', opts: {}, sources: {}, tainted: [] },
         },
       ]),
     ),
