@@ -123,13 +123,13 @@ export const parsePlan = (content: string): Plan => {
   const whole = outer.exact === true ? parsed(content, parseExact) : outer;
   const plan = planShape((whole as { plan?: unknown }).plan, 'plan');
   // Other functions would run on the control node with arguments from the file.
-  if (!planFunctions.has(plan.call.fun)) throw malformed('plan.call.fun', 'a function of states');
-  for (const [id, { chunks, states }] of Object.entries(plan.hosts)) {
-    if (chunks.some(at => at >= plan.chunks.length))
-      throw malformed(`plan.hosts.${id}.chunks`, 'a list of places in plan.chunks');
-    if (states.some(at => at >= plan.states.length))
-      throw malformed(`plan.hosts.${id}.states`, 'a list of places in plan.states');
-  }
+  const isOrchestration =
+    plan.steps !== undefined && /^state\.orch(?:estrate)?$/.test(plan.call.fun);
+  if (!isOrchestration && !planFunctions.has(plan.call.fun))
+    throw malformed('plan.call.fun', 'a function of states');
+  checkPlaces(plan, 'plan.hosts', plan.hosts);
+  for (const [at, { bound }] of (plan.steps ?? []).entries())
+    checkPlaces(plan, `plan.steps[${at}].bound`, bound);
   return plan;
 };
 

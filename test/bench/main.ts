@@ -17,6 +17,12 @@ const benches: Readonly<Record<string, () => Promise<Result>>> = {
   modules: async () => (await import('./modules.ts')).benchModules(),
   render: async () => (await import('./render.ts')).benchRender(),
   compile: async () => (await import('./compile.ts')).benchCompile(),
+  peers: async () =>
+    (await import('./peers.ts')).benchPeers({
+      runs: option('runs') === undefined ? undefined : Number(option('runs')),
+      only: option('only')?.split(','),
+      programs: option('programs')?.split(','),
+    }),
   orchestrate: async () => (await import('./orchestrate.ts')).benchOrchestrate(),
 };
 
