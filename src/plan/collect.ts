@@ -52,6 +52,10 @@ export class PlanCollector {
 
   /** Returns the plan, once the run has ended. */
   plan(): Plan {
+    const steps = this.#steps.list((where, { job, states }) => ({
+      ...this.#job(where, job),
+      states: this.#predictions(states) ?? [],
+    }));
     return {
       ...this.#head,
       artifact: this.#artifact,
@@ -60,7 +64,7 @@ export class PlanCollector {
       chunks: this.#chunks.values,
       states: this.#states.values,
       hosts: Object.fromEntries(this.#sorted(Object.entries(this.#hosts))),
-      ...(this.#steps.isEmpty ? {} : { steps: this.#steps.list() }),
+      ...(this.#steps.isEmpty ? {} : { steps }),
       failed: this.#sorted([...this.#failed]).map(([id, message]) => ({ id, message })),
       findings: this.#findings.list(),
     };
@@ -86,29 +90,24 @@ export class PlanCollector {
   }
 
   /** Follows a host at work on a step of an orchestration. */
-  #inStep({ step, tag, event }: RunEvent & { type: 'step' }): void {
+  #inStep({ tag, event }: RunEvent & { type: 'step' }): void {
     if (tag === undefined) return;
-    if (event.type === 'plan' && event.job)
-      this.#steps.job(tag, event.host, this.#job(`${step} on ${event.host}`, event.job()));
+    if (event.type === 'plan' && event.job) this.#steps.job(tag, event.host, event.job());
     else if (event.type === 'host') {
       const { states = {}, failure } = event.result;
-      const predictions = this.#predictions(states);
-      const isWell = failure === undefined && predictions !== undefined;
+      const isShort = predictionsIn(states) !== undefined;
       const reason = failure?.message ?? reasonWithoutStates(event.result);
       this.#steps.ended(tag, event.result.id, {
-        states: predictions ?? [],
-        why: predictions ? reason : tooLong,
-        isWell,
+        states,
+        why: isShort ? reason : tooLong,
+        isWell: failure === undefined && isShort,
       });
     }
   }
 
   /** Returns the places of the predictions; undefined where a host sent too long ones. */
   #predictions(states: Readonly<Record<string, StateResult>>): number[] | undefined {
-    const predictions = Object.entries(states).map(([tag, state]) => prediction(tag, state));
-    let left = longest;
-    for (const one of predictions) left -= JSON.stringify(one).length;
-    return left < 0 ? undefined : predictions.map(one => this.#states.place(one));
+    return predictionsIn(states)?.map(one => this.#states.place(one));
   }
 
   #host(result: HostResult): void {
@@ -134,6 +133,13 @@ export class PlanCollector {
 const prediction = (tag: string, state: StateResult): Prediction => {
   const made = predictionOf(tag, state);
   return isStepTag(tag) ? { ...made, changes: {} } : made;
+};
+
+const predictionsIn = (states: Readonly<Record<string, StateResult>>): Prediction[] | undefined => {
+  const predictions = Object.entries(states).map(([tag, state]) => prediction(tag, state));
+  let left = longest;
+  for (const one of predictions) left -= JSON.stringify(one).length;
+  return left < 0 ? undefined : predictions;
 };
 
 /** Why a host that answered has no plan: its states do not compile, or there are none. */

@@ -1,13 +1,14 @@
 import { getOwn, setOwn } from '../protocol/plain.ts';
-import type { StepTargets } from '../protocol/plan.ts';
+import type { PlannedJob, StepTargets } from '../protocol/plan.ts';
+import type { StateResults } from '../protocol/result.ts';
 import type { PlannedHost, PlannedStep } from './plan.ts';
 
-type Job = Omit<PlannedHost, 'states'>;
+/** The compiled run of a host, and its predictions. */
+export type CompiledHostRun = { readonly job: PlannedJob; readonly states: StateResults };
 
 /** The end of a step on one host. */
 type Ended = {
-  /** Places of the predictions. */
-  readonly states: readonly number[];
+  readonly states: StateResults;
   /** Why the host has no plan, if it has none. */
   readonly why: string;
   readonly isWell: boolean;
@@ -16,8 +17,8 @@ type Ended = {
 /** Collects the steps of an orchestration for a plan. */
 export class PlannedSteps {
   readonly #targets = new Map<string, StepTargets>();
-  readonly #jobs = new Map<string, Map<string, Job>>();
-  readonly #bound = new Map<string, Record<string, PlannedHost>>();
+  readonly #jobs = new Map<string, Map<string, PlannedJob>>();
+  readonly #bound = new Map<string, Map<string, CompiledHostRun>>();
   readonly #failed = new Map<string, Map<string, string>>();
 
   get isEmpty(): boolean {
@@ -35,25 +36,31 @@ export class PlannedSteps {
   }
 
   /** Notes the compiled run of a host. */
-  job(tag: string, host: string, job: Job): void {
+  job(tag: string, host: string, job: PlannedJob): void {
     entry(this.#jobs, tag, new Map()).set(host, job);
   }
 
   /** A host has predicted a step. */
   ended(tag: string, host: string, { states, why, isWell }: Ended): void {
     const job = this.#jobs.get(tag)?.get(host);
-    if (job && isWell) setOwn(entry(this.#bound, tag, {}), host, { ...job, states });
+    if (job && isWell) entry(this.#bound, tag, new Map()).set(host, { job, states });
     else entry(this.#failed, tag, new Map()).set(host, why);
   }
 
-  list(): PlannedStep[] {
+  /**
+   * Returns the steps.
+   *
+   * @param place puts a compiled run into the plan: what is compiled when a step runs has no place in it
+   */
+  list(place: (where: string, compiled: CompiledHostRun) => PlannedHost): PlannedStep[] {
     return [...this.#targets.values()].map(({ tag, id, hosts, later, why }) => {
       const bound: Record<string, PlannedHost> = {};
       const open: { id: string; message: string }[] = [];
       for (const host of hosts) {
-        const planned = getOwn(this.#bound.get(tag) ?? {}, host);
+        const planned = this.#bound.get(tag)?.get(host);
         const message = getOwn(later, host) ?? this.#failed.get(tag)?.get(host);
-        if (planned && message === undefined && why === undefined) setOwn(bound, host, planned);
+        if (planned && message === undefined && why === undefined)
+          setOwn(bound, host, place(`${id} on ${host}`, planned));
         else if (message !== undefined) open.push({ id: host, message });
       }
       return { tag, id, hosts, bound, later: open, ...(why === undefined ? {} : { why }) };

@@ -30,7 +30,7 @@ told servers:
     - tgt: 'web*'
     - sls: told
     - pillar:
-        word: __slot__:salt:orch.result(secret, db1)
+        password: __slot__:salt:orch.result(secret, db1)
     - require:
       - salt: secret
 `;
@@ -71,7 +71,7 @@ late one:
   'states/told.sls': `#!jinja|yaml
 {{ grains.root }}/told:
   file.managed:
-    - contents: "{{ pillar.word }}"
+    - contents: "{{ pillar.password }}"
 `,
   'states/late.sls': `#!jinja|yaml
 {{ grains.root }}/late:
