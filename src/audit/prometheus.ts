@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { Gauge, Registry } from 'prom-client';
-import { writeWhole } from '../bundle/private-dir.ts';
+import { writeAtomically } from '../bundle/private-dir.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import { checkTrusted } from '../trust/check.ts';
 import { type Audit, auditOutcomes, countOf } from './audit.ts';
@@ -44,7 +44,7 @@ export const writeMetrics = async (path: string, text: string): Promise<void> =>
   try {
     checkTrusted(path, 'The file of metrics');
     const known = lstatSync(path, { throwIfNoEntry: false });
-    await writeWhole(path, text, known?.isFile() === true ? known.mode & 0o777 : 0o600);
+    await writeAtomically(path, text, known?.isFile() === true ? known.mode & 0o777 : 0o600);
   } catch (cause) {
     throw new TsaltError('report', `The metrics ${path} cannot be written: ${messageOf(cause)}.`, {
       cause,

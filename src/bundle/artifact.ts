@@ -12,14 +12,14 @@ import { type CachePaths, pathsOf } from './cache-paths.ts';
 import { type Discovered, discoverBuiltins, discoverUser } from './discover.ts';
 import type { Goal } from './entry.ts';
 import {
-  type FolderStamp,
-  type InputStamp,
+  type FolderMetadata,
+  type InputMetadata,
   isSameFolder,
   noneExists,
   refreshInputs,
   sha256,
 } from './inputs.ts';
-import { bundlerStamp } from './locate.ts';
+import { bundlerVersion } from './locate.ts';
 import { unpackMeta } from './meta-file.ts';
 import type { PrebuiltArtifact } from './prebuilt.ts';
 import { privateDir, writePrivate } from './private-dir.ts';
@@ -47,7 +47,7 @@ type Index = PrebuiltArtifact & {
   readonly made: string;
   /** Identifies the modules that were found, and the folders that were searched for them. */
   readonly found: string;
-  readonly folders: readonly FolderStamp[];
+  readonly folders: readonly FolderMetadata[];
 };
 
 /**
@@ -80,7 +80,7 @@ const cachedIn = async (
 ): Promise<Artifact> => {
   const { cacheDir } = options;
   const dir = privateDir(join(privateDir(cacheDir), 'artifacts'));
-  const made = sha256(JSON.stringify([bundlerStamp(), options.controlFunctions ?? []]));
+  const made = sha256(JSON.stringify([bundlerVersion(), options.controlFunctions ?? []]));
   const { fileRoots, extraDirs, runtime, zips } = options;
   const named = [goal, root, fileRoots, extraDirs, runtime, ...(zips === false ? ['no zips'] : [])];
   const key = sha256(JSON.stringify(named)).slice(0, 32);
@@ -109,7 +109,7 @@ const cachedIn = async (
 };
 
 /** Refuses sources of the user's modules that another user could write: they run as root. */
-const checkInputs = (root: string, inputs: readonly InputStamp[]): void => {
+const checkInputs = (root: string, inputs: readonly InputMetadata[]): void => {
   const shipped = ['src', 'node_modules', 'dist'].map(name => join(root, name, '/'));
   for (const { path } of inputs)
     if (!shipped.some(folder => path.startsWith(folder))) checkTrusted(path, 'The module');

@@ -12,9 +12,9 @@ import { pathsOf } from './cache-paths.ts';
 import { describeAll } from './describe-all.ts';
 import type { FoundModule } from './discover.ts';
 import { controlEntryText, type EntryModule, entryText, type Goal, kindsOf } from './entry.ts';
-import { sha256, stampInput } from './inputs.ts';
+import { inputMetadata, sha256 } from './inputs.ts';
 import { packMeta } from './meta-file.ts';
-import { withoutFolders } from './place.ts';
+import { withoutFolders } from './portable-path.ts';
 import { type PrebuiltArtifact, prebuiltDescriptions } from './prebuilt.ts';
 import { writePrivate } from './private-dir.ts';
 import { awaitingModule } from './top-level-await.ts';
@@ -82,7 +82,7 @@ export const build = async ({
   return {
     sha256: sha,
     size: Buffer.byteLength(text),
-    inputs: [...files].filter(existsSync).sort().map(stampInput),
+    inputs: [...files].filter(existsSync).sort().map(inputMetadata),
     absent: bundled.absent,
   };
 };

@@ -4,7 +4,7 @@ import { type Described, describeModule } from './describe.ts';
 import type { FoundModule } from './discover.ts';
 import type { EntryModule } from './entry.ts';
 import { sha256 } from './inputs.ts';
-import { bundlerStamp } from './locate.ts';
+import { bundlerVersion } from './locate.ts';
 import { writePrivate } from './private-dir.ts';
 import { createSources } from './source.ts';
 
@@ -59,14 +59,14 @@ export const describeAll = async (
     all.push({ described: remembered.described, files: module.files, home: module.home });
   }
   if (changed || Object.keys(next).length !== Object.keys(memory).length)
-    await writePrivate(cache, JSON.stringify({ bundler: bundlerStamp(), modules: next }));
+    await writePrivate(cache, JSON.stringify({ bundler: bundlerVersion(), modules: next }));
   const files = Object.values(next).flatMap(known => known.files.map(([path]) => path));
   return { described: all, files };
 };
 
 const readMemory = (path: string): Memory['modules'] => {
   const memory = parseMemory(read(path)?.toString());
-  return memory?.bundler === bundlerStamp() ? memory.modules : {};
+  return memory?.bundler === bundlerVersion() ? memory.modules : {};
 };
 
 const parseMemory = (text: string | undefined): Memory | undefined => {

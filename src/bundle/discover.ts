@@ -1,8 +1,8 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import type { ModuleKind } from '../protocol/meta.ts';
-import { type FolderStamp, stampFolder } from './inputs.ts';
-import type { ModuleFolder } from './place.ts';
+import { type FolderMetadata, folderMetadata } from './inputs.ts';
+import type { ModuleFolder } from './portable-path.ts';
 
 /** Folders of a file root that contain modules, with the kind of these modules. */
 const userFolders: Readonly<Record<string, ModuleKind>> = {
@@ -49,7 +49,7 @@ export type Discovered = {
    * All folders and links as they were before the search: the result is valid while they are
    * unchanged.
    */
-  readonly folders: readonly FolderStamp[];
+  readonly folders: readonly FolderMetadata[];
 };
 
 /**
@@ -60,7 +60,7 @@ export type Discovered = {
  * @returns modules by kind, then by name
  */
 export const discoverBuiltins = (root: string): Discovered => {
-  const folders: FolderStamp[] = [];
+  const folders: FolderMetadata[] = [];
   const all = join(root, 'src', 'modules');
   const domains = list(all, folders).filter(entry => !entry.file && !isHidden(entry.name));
   const inside = domains.map(({ name }) => ({ name, entries: list(join(all, name), folders) }));
@@ -77,7 +77,7 @@ const modulesOf = (
   folder: string,
   kind: ModuleKind,
   all: string,
-  folders: FolderStamp[],
+  folders: FolderMetadata[],
 ): FoundModule[] =>
   list(folder, folders).flatMap((entry): FoundModule[] => {
     const path = join(folder, entry.name);
@@ -104,7 +104,7 @@ export const discoverUser = (
   extraDirs: Readonly<Record<string, readonly string[]>> = {},
   zips = true,
 ): Discovered => {
-  const folders: FolderStamp[] = [];
+  const folders: FolderMetadata[] = [];
   const seen = new Set<string>();
   const modules: FoundModule[] = [];
   const addFrom = (path: string, name: string, common: Omit<Common, 'home'>): void => {
@@ -134,7 +134,7 @@ const walk = (
   folder: string,
   common: Common,
   prefix: string,
-  folders: FolderStamp[],
+  folders: FolderMetadata[],
 ): FoundModule[] =>
   list(folder, folders).flatMap((entry): FoundModule[] => {
     if (isHidden(entry.name)) return [];
@@ -162,7 +162,7 @@ const walkFolder = (
   path: string,
   common: Common,
   name: string,
-  folders: FolderStamp[],
+  folders: FolderMetadata[],
 ): FoundModule[] => {
   const index = indexFile(list(path, folders));
   if (index !== undefined) return [{ ...common, name, files: [join(path, index)] }];
@@ -175,8 +175,8 @@ const indexFile = (entries: readonly Entry[]): string | undefined =>
 type Entry = { readonly name: string; readonly file: boolean };
 
 /** Lists files and folders of a folder by name, following links; none if it does not exist. */
-const list = (folder: string, folders: FolderStamp[]): Entry[] => {
-  folders.push(stampFolder(folder));
+const list = (folder: string, folders: FolderMetadata[]): Entry[] => {
+  folders.push(folderMetadata(folder));
   try {
     return readdirSync(folder, { withFileTypes: true })
       .filter(entry => entry.name !== 'node_modules')
@@ -187,9 +187,9 @@ const list = (folder: string, folders: FolderStamp[]): Entry[] => {
   }
 };
 
-const toEntry = (folder: string, entry: Dirent, folders: FolderStamp[]): Entry[] => {
+const toEntry = (folder: string, entry: Dirent, folders: FolderMetadata[]): Entry[] => {
   const { name } = entry;
-  if (entry.isSymbolicLink()) folders.push(stampFolder(join(folder, name)));
+  if (entry.isSymbolicLink()) folders.push(folderMetadata(join(folder, name)));
   const kind = entry.isSymbolicLink() ? statSync(join(folder, name), quiet) : entry;
   if (kind?.isFile()) return [{ name, file: true }];
   return kind?.isDirectory() ? [{ name, file: false }] : [];

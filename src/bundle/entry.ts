@@ -1,7 +1,7 @@
 import type { ControlFunction } from '../protocol/manifest.ts';
 import type { FunctionMeta, FunctionSignature, ModuleKind, Param } from '../protocol/meta.ts';
 import type { Described } from './describe.ts';
-import { type ModuleFolder, placeIn, reasonIn } from './place.ts';
+import { type ModuleFolder, portablePath, reasonIn } from './portable-path.ts';
 
 /** The target of a bundle: the hosts, or the control node itself. */
 export type Goal = 'host' | 'control';
@@ -70,7 +70,7 @@ const moduleText = ({ described, files, home, inner = [] }: EntryModule): string
     ...(virtual.length > 0 ? [`virtual: ${JSON.stringify(virtual)}`] : []),
     ...(described.anyName ? ['anyName: true'] : []),
     ...(meta.builtin ? ['builtin: true'] : []),
-    `path: ${JSON.stringify(placeIn(home, meta.path))}`,
+    `path: ${JSON.stringify(portablePath(home, meta.path))}`,
     `functions: ${JSON.stringify(meta.functions.map(({ name }) => name).join(' '))}`,
     ...(meta.functions.length > 0
       ? [

@@ -35,7 +35,7 @@ const packageName = (folder: string): unknown => {
  * Identifies a version of this bundler by its own files: one file when installed, the files of this
  * folder when run from sources.
  */
-export const bundlerStamp = (from: string = import.meta.url): string => {
+export const bundlerVersion = (from: string = import.meta.url): string => {
   const own = fileURLToPath(from);
   const files = own.endsWith('.ts')
     ? readdirSync(dirname(own)).map(name => join(dirname(own), name))

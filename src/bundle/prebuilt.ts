@@ -4,7 +4,7 @@ import { brotliDecompressSync } from 'node:zlib';
 import type { ControlFunction } from '../protocol/manifest.ts';
 import { type CachePaths, pathsOf } from './cache-paths.ts';
 import type { FoundModule } from './discover.ts';
-import { type InputStamp, sha256, stampInput } from './inputs.ts';
+import { type InputMetadata, inputMetadata, sha256 } from './inputs.ts';
 import { packageRoot } from './locate.ts';
 import { writePrivate } from './private-dir.ts';
 
@@ -37,7 +37,7 @@ export type PrebuiltRequest = {
 export type PrebuiltArtifact = {
   readonly sha256: string;
   readonly size: number;
-  readonly inputs: readonly InputStamp[];
+  readonly inputs: readonly InputMetadata[];
   /** Files whose creation would change the result. */
   readonly absent: readonly string[];
 };
@@ -101,11 +101,11 @@ export const prebuiltIndex = (
   built: Omit<PrebuiltArtifact, 'absent'>,
 ): string => {
   const { root } = request;
-  const inputOf = ({ path, sha256: sha }: InputStamp): Input => [relative(root, path), sha];
+  const inputOf = ({ path, sha256: sha }: InputMetadata): Input => [relative(root, path), sha];
   const folder = join(root, 'src', 'bundle');
   return JSON.stringify({
     ...requestHashes(request),
-    bundler: readdirSync(folder).map(name => inputOf(stampInput(join(folder, name)))),
+    bundler: readdirSync(folder).map(name => inputOf(inputMetadata(join(folder, name)))),
     // Packages are not checked: whatever replaces them also rebuilds this (`prepare`).
     inputs: built.inputs.map(inputOf).filter(([path]) => !path.split(sep).includes('node_modules')),
     sha256: built.sha256,
@@ -134,10 +134,10 @@ const readIndex = (root: string): Index | undefined => {
   }
 };
 
-const unchanged = (root: string, [path, sha]: Input): InputStamp | undefined => {
+const unchanged = (root: string, [path, sha]: Input): InputMetadata | undefined => {
   const file = join(root, path);
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return undefined;
-  const stamp = stampInput(file);
+  const stamp = inputMetadata(file);
   return stamp.sha256 === sha ? stamp : undefined;
 };
 

@@ -24,10 +24,10 @@ export const privateDir = (path: string): string => {
 
 /** Writes a file atomically, readable by this user only. */
 export const writePrivate = (path: string, content: string | Uint8Array): Promise<void> =>
-  writeWhole(path, content, 0o600);
+  writeAtomically(path, content, 0o600);
 
 /** Writes a file atomically. */
-export const writeWhole = async (
+export const writeAtomically = async (
   path: string,
   content: string | Uint8Array,
   mode: number,

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { join, resolve, sep } from 'node:path';
-import type { Artifact, TracedPlace } from '../protocol/artifact.ts';
+import type { Artifact, TracedLocation } from '../protocol/artifact.ts';
 import { artifactHead, type StackPosition } from '../protocol/stack.ts';
-import type { Cut } from './place.ts';
+import type { Cut } from './portable-path.ts';
 
 /** How many characters were removed in a line before one of its columns; all 0-based. */
 type Shift = readonly [line: number, column: number, missing: number];
@@ -60,7 +60,7 @@ const asBuilt = (shifts: readonly Shift[], [line, column]: StackPosition): [numb
   return [row, at + missing];
 };
 
-const placed = (root: string, source: string, line: number, column: number): TracedPlace => {
+const placed = (root: string, source: string, line: number, column: number): TracedLocation => {
   const file = resolve(root, decodeURIComponent(source));
   const own =
     !file.startsWith(join(root, 'src') + sep) && !file.includes(`${sep}node_modules${sep}`);

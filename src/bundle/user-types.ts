@@ -41,7 +41,7 @@ export type UserTypes = {
 };
 
 /** The first line of every file that `tsalt-ssh types` writes: it overwrites no other. */
-export const userTypesMark =
+export const userTypesHeader =
   '/* Written by `tsalt-ssh types`: run it again after you change a module. */';
 
 type UserModule = {
@@ -88,7 +88,7 @@ export const userTypes = (request: UserTypesRequest): UserTypes => {
     return reason === undefined ? [] : [{ path: module.described.meta.path, reason }];
   });
   return {
-    text: `${userTypesMark}\nimport type ${imported} from 'tsalt-ssh/module';\n\ndeclare module 'tsalt-ssh/module' {\n${body}}\n`,
+    text: `${userTypesHeader}\nimport type ${imported} from 'tsalt-ssh/module';\n\ndeclare module 'tsalt-ssh/module' {\n${body}}\n`,
     functions: all.reduce((sum, { described }) => sum + described.meta.functions.length, 0),
     modules: all.length,
     untyped,

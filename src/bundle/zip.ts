@@ -7,7 +7,7 @@ import { makeFolder } from '../trust/make-folder.ts';
 import { cannotWrite } from '../trust/spare-cache.ts';
 import type { FoundModule } from './discover.ts';
 import { sha256 } from './inputs.ts';
-import { placeIn } from './place.ts';
+import { portablePath } from './portable-path.ts';
 import { privateDir } from './private-dir.ts';
 
 const maxFiles = 10_000;
@@ -23,7 +23,7 @@ export const openZip = (module: FoundModule, cache: string): FoundModule => {
   if (module.zip === undefined) return module;
   try {
     const { folder, index } = unpack(module.zip, cache);
-    const home = { path: folder, name: placeIn(module.home, module.zip) };
+    const home = { path: folder, name: portablePath(module.home, module.zip) };
     return { ...module, files: [index], home };
   } catch (error) {
     // The archive is correct: try another cache folder.

@@ -4,16 +4,16 @@ import { AuditHistory } from '../audit/history.ts';
 import { auditPage } from '../audit/page.ts';
 import { auditJson, auditMarkdown, auditText } from '../audit/show.ts';
 import type { Request } from '../config/request.ts';
-import { nearest } from '../data/nearest.ts';
+import { closestMatch } from '../data/closest-match.ts';
 import type { PageAbout } from '../output/html/about.ts';
 import { createOutput } from '../output/output.ts';
 import type { Output } from '../output/request.ts';
 import { oneLine } from '../output/text.ts';
-import { messageOf, showPlace, TsaltError } from '../protocol/error.ts';
+import { messageOf, showLocation, TsaltError } from '../protocol/error.ts';
 import type { Given } from '../request/given.ts';
 import { unusedPillar } from '../validate/lint/unused-pillar.ts';
 import type { Opened } from './commands.ts';
-import { exitCode, gravest } from './exit-code.ts';
+import { exitCode, mostSevereCode } from './exit-code.ts';
 import { fileWriter } from './file-writer.ts';
 import { outputOptions } from './open-output.ts';
 import { rerunCommands } from './rerun-command.ts';
@@ -41,7 +41,7 @@ export const audit = async (words: readonly string[], opened: Opened): Promise<n
   const began = new Date().toISOString();
   const collector = new AuditCollector(began, history.read());
   for (const { message, at } of unusedPillar(config))
-    collector.addFinding(`${message} (${showPlace(at)})`);
+    collector.addFinding(`${message} (${showLocation(at)})`);
   let request: Request | undefined;
   const made = (): Audit => collector.audit(request?.options.jid ?? '', new Date().toISOString());
   const about = (): PageAbout => auditPage(made(), correction(made(), call));
@@ -68,7 +68,7 @@ export const audit = async (words: readonly string[], opened: Opened): Promise<n
   if (format === 'text' && correcting !== undefined)
     process.stderr.write(`To make them as wanted: ${correcting}\n`);
   await keep(history, began, collector);
-  return gravest(new Set([code, await writePrometheus(given, result)]));
+  return mostSevereCode(new Set([code, await writePrometheus(given, result)]));
 };
 
 /** Refuses options that would change hosts, or that have no effect on an audit. */
@@ -96,7 +96,7 @@ const formatOf = ({ options }: Given): (typeof formats)[number] => {
   const { out = 'text' } = options;
   const found = formats.find(name => name === out);
   if (found !== undefined) return found;
-  const meant = nearest(String(out), formats);
+  const meant = closestMatch(String(out), formats);
   const listed = `It is shown as ${formats.join(', ')}; --report html=FILE,junit=FILE writes others beside it.`;
   throw new TsaltError('usage-out', `An audit has no format '${String(out)}'.`, {
     hint: meant === undefined ? listed : `Did you mean '${meant}'?`,

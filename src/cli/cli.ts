@@ -3,8 +3,8 @@ import type { Given } from '../request/given.ts';
 import { misspeltCommand, namedCommand, type Opened } from './commands.ts';
 import { exitCode, exitCodeOfError } from './exit-code.ts';
 import { printText } from './print-text.ts';
-import { protectRemoteCommand } from './protect-words.ts';
 import { quickParse } from './quick-parse.ts';
+import { protectRemoteCommand } from './remote-command-args.ts';
 import { print, watchStandardOutput } from './standard-output.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;

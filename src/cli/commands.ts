@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { nearest } from '../data/nearest.ts';
+import { closestMatch } from '../data/closest-match.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { isFunctionName } from '../request/function-name.ts';
 import type { Given } from '../request/given.ts';
@@ -228,7 +228,7 @@ export const misspeltCommand = ({ options, words }: Given): TsaltError | undefin
   const isCall = options.raw === true || options.local === true || isFunctionName(first);
   if (isCall || rest.some(isFunctionName)) return undefined;
   const known = [...new Set(Object.keys(commands).map(name => name.split(' ')[0] ?? ''))];
-  const meant = nearest(first, known);
+  const meant = closestMatch(first, known);
   if (meant === undefined || meant === first) return undefined;
   return new TsaltError(
     'usage-words',

@@ -11,10 +11,10 @@ import { errorText } from '../output/message.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Given } from '../request/given.ts';
 import { requestOf } from '../request/request.ts';
-import { splitRosterWords } from '../roster/words.ts';
+import { splitRosterArgs } from '../roster/split-args.ts';
 import type { Opened } from './commands.ts';
 import { completionScript } from './completion/scripts.ts';
-import { exitCode, exitCodeOfError, gravest } from './exit-code.ts';
+import { exitCode, exitCodeOfError, mostSevereCode } from './exit-code.ts';
 import { openGiven } from './open-given.ts';
 import { parseArguments } from './parse.ts';
 import { runCall } from './run-call.ts';
@@ -105,7 +105,7 @@ class ConsoleSession {
       if (code === undefined) break;
       codes.add(code);
     }
-    return gravest(codes);
+    return mostSevereCode(codes);
   }
 
   async atTerminal(): Promise<number> {
@@ -154,7 +154,7 @@ class ConsoleSession {
   /** Carries out a line; undefined if it ends the console. */
   async #line(line: string): Promise<number | undefined> {
     try {
-      const words = splitRosterWords(line);
+      const words = splitRosterArgs(line);
       if (words === undefined)
         throw new TsaltError('usage-words', 'A quote is not closed in this line.');
       const [first, second, ...rest] = words;

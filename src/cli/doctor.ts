@@ -3,7 +3,7 @@ import { harmless } from '../output/text.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { makeRequest } from '../request/request.ts';
 import type { Opened } from './commands.ts';
-import { exitCode, exitCodeOfKind, gravest } from './exit-code.ts';
+import { exitCode, exitCodeOfKind, mostSevereCode } from './exit-code.ts';
 import { certainties } from './list-targets.ts';
 import { printText } from './print-text.ts';
 import { print } from './standard-output.ts';
@@ -31,7 +31,7 @@ export const doctor = async (words: readonly string[], opened: Opened): Promise<
   const codes = found.map(({ failure }) =>
     failure === undefined ? exitCode.ok : exitCodeOfKind(failure.kind),
   );
-  const code = isAborted ? exitCode.interrupted : gravest(new Set(codes));
+  const code = isAborted ? exitCode.interrupted : mostSevereCode(new Set(codes));
   if (out !== 'json') return printText('', code);
   const json = Object.fromEntries(
     found

@@ -91,5 +91,5 @@ export const predictsChange = ({ states = {} }: HostResult): boolean =>
   Object.values(states).some(({ result }) => result === null);
 
 /** Returns the exit code of a run: the most severe of its hosts'. */
-export const gravest = (codes: ReadonlySet<number>): number =>
+export const mostSevereCode = (codes: ReadonlySet<number>): number =>
   precedence.find(code => codes.has(code)) ?? exitCode.ok;

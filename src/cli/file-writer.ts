@@ -4,7 +4,7 @@ import { openTrusted } from '../trust/check.ts';
 import { writeAll } from './write-all.ts';
 
 /** A writer, and its first error. */
-export type KeptWriter = {
+export type CheckedWriter = {
   readonly write: (text: string) => void;
   readonly error: () => Promise<TsaltError | undefined>;
 };
@@ -13,7 +13,7 @@ export type KeptWriter = {
  * Returns a writer that keeps its first error for the end: hosts must not be cut off because their
  * results cannot be shown.
  */
-export const firstError = (write: (text: string) => void): KeptWriter => {
+export const firstError = (write: (text: string) => void): CheckedWriter => {
   let first: TsaltError | undefined;
   return {
     error: () => Promise.resolve(first),

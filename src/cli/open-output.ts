@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { nearest } from '../data/nearest.ts';
+import { closestMatch } from '../data/closest-match.ts';
 import { outputNames } from '../output/format.ts';
 import type { PageAbout } from '../output/html/about.ts';
 import { errorText } from '../output/message.ts';
@@ -146,7 +146,7 @@ const colorOf = (options: Given['options'], config: Config): boolean => {
 };
 
 const noOutputter = (name: string): TsaltError => {
-  const meant = nearest(name, outputNames);
+  const meant = closestMatch(name, outputNames);
   return new TsaltError('usage-out', `There is no outputter '${name}'.`, {
     hint:
       meant === undefined
@@ -168,7 +168,7 @@ const modes = ['full', 'terse', 'mixed', 'changes', 'filter'].flatMap(mode => [m
 
 const stateOutputOf = (mode: string): string => {
   if (modes.includes(mode.toLowerCase())) return mode.toLowerCase();
-  const meant = nearest(mode, modes);
+  const meant = closestMatch(mode, modes);
   throw new TsaltError('usage-value', `There is no state output mode '${mode}'.`, {
     hint: meant === undefined ? `The modes are ${modes.join(', ')}.` : `Did you mean '${meant}'?`,
   });

@@ -2,13 +2,13 @@ import { accessSync, constants } from 'node:fs';
 import { userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { ControlModule } from '../bundle/control-modules.ts';
-import { ownVersion } from '../bundle/own-package.ts';
+import { ownVersion } from '../bundle/package-info.ts';
 import { privateDir } from '../bundle/private-dir.ts';
 import type { Config } from '../config/config.ts';
 import { pathOf } from '../config/load.ts';
-import { modulePlaces } from '../config/module-dirs.ts';
+import { moduleFolders } from '../config/module-dirs.ts';
 import type { Request } from '../config/request.ts';
-import { nearest } from '../data/nearest.ts';
+import { closestMatch } from '../data/closest-match.ts';
 import { toData, toPlain } from '../data/values/value.ts';
 import { resultData } from '../output/result.ts';
 import { oneLine } from '../output/text.ts';
@@ -84,13 +84,13 @@ const returnerOf = async (name: string, opened: Opened): Promise<Returner> => {
   }
   const found = (await ownModulesOf(config)).find(module => module.name === name);
   if (!found) throw unknownReturner(name, await ownModulesOf(config));
-  const { ownReturner } = await import('../returners/own.ts');
+  const { userReturner: ownReturner } = await import('../returners/user-returner.ts');
   return ownReturner(found, bounded);
 };
 
 const ownModulesOf = async (config: Config): Promise<ControlModule[]> => {
   const { loadControlModules } = await import('../bundle/control-modules.ts');
-  return (await loadControlModules(modulePlaces(config))).filter(
+  return (await loadControlModules(moduleFolders(config))).filter(
     ({ kind }) => kind === 'returners',
   );
 };
@@ -133,7 +133,7 @@ const checkProgramThere = (program: string): void => {
 
 const unknownReturner = (name: string, own: readonly ControlModule[]): TsaltError => {
   const names = [...builtIn, ...own.map(module => module.name)];
-  const meant = nearest(name, names);
+  const meant = closestMatch(name, names);
   return wrong(
     `There is no returner '${name}'.`,
     meant === undefined

@@ -1,5 +1,5 @@
 import yargs, { type Options } from 'yargs';
-import { nearest } from '../data/nearest.ts';
+import { closestMatch } from '../data/closest-match.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Given } from '../request/given.ts';
 import { options } from '../request/options.ts';
@@ -129,8 +129,8 @@ const unknownOption = (name: string, argv: readonly string[]): TsaltError =>
 
 const hintForLong = (name: string): string | undefined => {
   const begun = Object.keys(options).filter(option => option.startsWith(name));
-  const meant = begun.length === 1 ? begun[0] : nearest(name, Object.keys(options));
-  const foreign = meant === undefined ? nearest(name, foreignOptions) : undefined;
+  const meant = begun.length === 1 ? begun[0] : closestMatch(name, Object.keys(options));
+  const foreign = meant === undefined ? closestMatch(name, foreignOptions) : undefined;
   return (
     insteadOf(name) ??
     insteadOf(foreign ?? '') ??

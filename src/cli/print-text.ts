@@ -1,5 +1,5 @@
 import type { TsaltError } from '../protocol/error.ts';
-import { exitCode, exitCodeOfError, gravest } from './exit-code.ts';
+import { exitCode, exitCodeOfError, mostSevereCode } from './exit-code.ts';
 import { print, standardOutputError } from './standard-output.ts';
 
 /**
@@ -23,5 +23,5 @@ export const withOutputErrors = async (
   const { errorText } = await import('../output/message.ts');
   const texts = [...errors.map(errorText), ...(hint === undefined ? [] : [hint])];
   process.stderr.write(`${texts.join('\n')}\n`);
-  return gravest(new Set([code, ...errors.map(exitCodeOfError)]));
+  return mostSevereCode(new Set([code, ...errors.map(exitCodeOfError)]));
 };

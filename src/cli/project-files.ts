@@ -2,7 +2,7 @@ import { dirname, join, resolve } from 'node:path';
 import { loadConfig } from '../config/load.ts';
 import { isDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { defaultsOf, rosterPlaces } from '../request/rosters.ts';
+import { defaultsOf, rosterLocations } from '../request/rosters.ts';
 import { entriesOf } from '../roster/backends/flat.ts';
 import { mergeRosters } from '../roster/load.ts';
 import { type Finding, findingOfError } from '../validate/findings.ts';
@@ -27,7 +27,7 @@ export const projectFileKind = (path: string, opened: Opened): ProjectFileKind |
   const { config } = opened;
   if (path === (config.file ?? join(config.dir, 'tsalt.yaml'))) return 'config';
   if (path === join(config.dir, 'Saltfile')) return 'saltfile';
-  const isRoster = rosterPlaces(opened).sources.some(one => resolve(config.dir, one) === path);
+  const isRoster = rosterLocations(opened).sources.some(one => resolve(config.dir, one) === path);
   return isRoster && /\.ya?ml$|\/roster$/.test(path) ? 'roster' : undefined;
 };
 

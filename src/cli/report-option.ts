@@ -1,4 +1,4 @@
-import { nearest } from '../data/nearest.ts';
+import { closestMatch } from '../data/closest-match.ts';
 import { TsaltError } from '../protocol/error.ts';
 
 /** Formats that `--report` takes. */
@@ -28,7 +28,7 @@ const reportOf = (text: string): Report => {
   const format = reportFormats.find(known => known === name);
   if (format !== undefined && file !== '') return { format, file };
   if (format !== undefined || name === '') throw wrong(`'${text}' is not of the form FORMAT=FILE.`);
-  const meant = nearest(name, reportFormats);
+  const meant = closestMatch(name, reportFormats);
   throw wrong(
     `There is no report format '${name}'.`,
     meant === undefined ? undefined : `Did you mean '${meant}'?`,

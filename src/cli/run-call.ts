@@ -5,7 +5,13 @@ import type { RunEvent } from '../protocol/event.ts';
 import type { Given } from '../request/given.ts';
 import type { Invocation } from '../request/rosters.ts';
 import type { Opened } from './commands.ts';
-import { exitCode, exitCodeOfError, exitCodeOfHost, gravest, predictsChange } from './exit-code.ts';
+import {
+  exitCode,
+  exitCodeOfError,
+  exitCodeOfHost,
+  mostSevereCode,
+  predictsChange,
+} from './exit-code.ts';
 import type { OpenedOutput } from './open-reports.ts';
 import type { PlanRun } from './plan/plan-run.ts';
 import { withOutputErrors } from './print-text.ts';
@@ -74,14 +80,7 @@ export const runCall = async (
       ask: createAsk(process, output.pause),
       ...(confirm ? { confirm } : {}),
     });
-    const request =
-      given.options.step === true
-        ? (await import('./step.ts')).withSteps(made, given, {
-            terminal: process,
-            pause: output.pause,
-            quit: () => process.kill(process.pid, 'SIGINT'),
-          })
-        : made;
+    const request = given.options.step === true ? await stepped(made, given, output.pause) : made;
     jid = request.options.jid;
     plan?.begin(request);
     follow?.begin(request);
@@ -120,15 +119,27 @@ export const runCall = async (
     release();
   }
   await returners?.end();
-  const again = await recorder?.end(stop.signal.aborted ? exitCode.interrupted : gravest(codes));
+  const again = await recorder?.end(
+    stop.signal.aborted ? exitCode.interrupted : mostSevereCode(codes),
+  );
   if (again !== undefined && process.stderr.isTTY) process.stderr.write(again);
   const code = !stop.signal.aborted
-    ? gravest(codes)
+    ? mostSevereCode(codes)
     : kept === undefined
       ? leave()
       : exitCode.interrupted;
   const hint = 'The run itself went on to its end: only its report is incomplete.';
   return withOutputErrors(code, await output.errors(), hint);
+};
+
+const stepped = async (
+  request: Request,
+  given: Given,
+  pause: () => Promise<() => void>,
+): Promise<Request> => {
+  const { withSteps } = await import('./step.ts');
+  const quit = (): boolean => process.kill(process.pid, 'SIGINT');
+  return withSteps(request, given, { terminal: process, pause, quit });
 };
 
 const planOut = async (given: Given): Promise<PlanRun | undefined> =>

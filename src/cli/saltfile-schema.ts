@@ -2,7 +2,7 @@ import type { Options } from 'yargs';
 import { schemaDialect } from '../data/signatures/json-schema.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import { options } from '../request/options.ts';
-import { keptSaltfileNames, saltfileOption } from './saltfile.ts';
+import { saltfileNames, saltfileOption } from './saltfile.ts';
 
 /** The JSON Schema of a Saltfile: sections of programs, with our options in our section. */
 export const saltfileSchema = (): PlainDict => ({
@@ -27,7 +27,7 @@ const properties = (): Record<string, PlainDict> => {
     const plain = name.replaceAll('-', '_');
     return [plain, name, `ssh_${plain}`].filter(key => saltfileOption(key) === name);
   });
-  const all = new Set([...names, ...keptSaltfileNames]);
+  const all = new Set([...names, ...saltfileNames]);
   return Object.fromEntries(
     [...all].flatMap(key => {
       const name = saltfileOption(key);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { nearest } from '../data/nearest.ts';
+import { closestMatch } from '../data/closest-match.ts';
 import { describeValue, keyLocation } from '../data/values/read.ts';
 import { type Data, type Dict, isDict } from '../data/values/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
@@ -91,7 +91,7 @@ const kept: Readonly<Record<string, OptionName>> = {
 };
 
 /** Salt's names of options that do not follow a rule. */
-export const keptSaltfileNames: readonly string[] = Object.keys(kept);
+export const saltfileNames: readonly string[] = Object.keys(kept);
 
 /** Returns the option of a key: `ssh_max_procs`, `max_procs` and `max-procs` are the same one. */
 export const saltfileOption = (key: string): string => {
@@ -109,7 +109,7 @@ const nameOf = (key: string, section: Dict, file: string): OptionName => {
       hint: 'Use --trust-owner on the command line, or set TSALT_TRUST_OWNER.',
     });
   if (Object.hasOwn(options, name)) return name as OptionName;
-  const meant = nearest(name, Object.keys(options));
+  const meant = closestMatch(name, Object.keys(options));
   throw new TsaltError('saltfile-key', `The Saltfile's '${key}' is no option.`, {
     kind: 'usage',
     at: keyLocation(file, section, key),

@@ -1,6 +1,6 @@
 import type { ControlModule } from '../bundle/control-modules.ts';
 import type { Config } from '../config/config.ts';
-import { modulePlaces } from '../config/module-dirs.ts';
+import { moduleFolders } from '../config/module-dirs.ts';
 import type { Format } from '../output/format.ts';
 import { dataByHost } from '../output/result.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
@@ -16,7 +16,7 @@ export const userFormats =
   (config: Config) =>
   async (name: string): Promise<Format | undefined> => {
     const { loadControlModules } = await import('../bundle/control-modules.ts');
-    const modules = await loadControlModules(modulePlaces(config));
+    const modules = await loadControlModules(moduleFolders(config));
     const found = modules.find(module => module.kind === 'outputters' && module.name === name);
     return found && formatOf(found);
   };

@@ -2,18 +2,18 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request } from '../config/request.ts';
 import { messageOf, showError, TsaltError } from '../protocol/error.ts';
-import { readRosters, rosterPlaces } from '../request/rosters.ts';
+import { readRosters, rosterLocations } from '../request/rosters.ts';
 import { targetType } from '../request/target.ts';
 import { asUsage } from '../request/usage.ts';
 import type { Roster } from '../roster/load.ts';
 import { Findings, findingOfError } from '../validate/findings.ts';
 import { CompileCache } from '../validate/hosts/check-host.ts';
 import { type CheckedProject, checkProject } from '../validate/hosts/check-project.ts';
-import { type GrainsChoice, readAnswers } from '../validate/hosts/subjects.ts';
+import { type GrainsChoice, readRecordedResults } from '../validate/hosts/subjects.ts';
 import { Linter } from '../validate/lint/lint.ts';
 import { lintRules } from '../validate/lint/rules.ts';
 import { type CheckReport, reportFormat } from '../validate/report.ts';
-import type { WatchedPlaces } from '../validate/watch.ts';
+import type { WatchedPaths } from '../validate/watch.ts';
 import type { Opened } from './commands.ts';
 import { exitCode } from './exit-code.ts';
 import { printText } from './print-text.ts';
@@ -100,9 +100,9 @@ const reopened = async (opened: Opened): Promise<Opened> => {
   return { ...opened, config: await resolveConfig(written, sdb), sdb };
 };
 
-const watchedPlaces = (opened: Opened): WatchedPlaces => {
+const watchedPlaces = (opened: Opened): WatchedPaths => {
   const { file_roots, pillar_roots } = opened.config;
-  const { sources } = rosterPlaces(opened);
+  const { sources } = rosterLocations(opened);
   return {
     folders: [file_roots, pillar_roots].flatMap(roots => Object.values(roots).flat()),
     files: [configFileOf(opened), ...sources],
@@ -117,7 +117,7 @@ const makeReport = async (
 ): Promise<CheckReport> => {
   const { options } = opened.given;
   const grains = grainsOf(options);
-  const answers = options.answers === undefined ? [] : readAnswers(String(options.answers));
+  const answers = options.answers === undefined ? [] : readRecordedResults(String(options.answers));
   const { roster, findings: broken } = await rostersToCheck(opened);
   const { target, sls } = wordsOf(words, roster, opened);
   const request = checkRequest(target, roster, opened);
@@ -244,7 +244,7 @@ export const checkRequest = (target: string, roster: Roster, opened: Opened): Re
     sdb,
     env: opened.env,
     hosts: roster.hosts.map(({ host }) => host),
-    rosters: rosterPlaces(opened),
+    rosters: rosterLocations(opened),
     prepareHost: async host => host,
     ask: async () => {
       throw new TsaltError('no-terminal', 'A check does not ask for passwords.');

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { arch, platform, release } from 'node:os';
-import { ownPackage } from '../bundle/own-package.ts';
+import { ownPackage } from '../bundle/package-info.ts';
 
 export const versionText = (): string => `tsalt-ssh ${ownPackage().version}\n`;
 

@@ -1,12 +1,12 @@
-import { detachedWord, workerWord } from '../control/workers/word.ts';
+import { detachedFlag, workerFlag } from '../control/workers/process-flags.ts';
 
 /** Whether another process of this program started this one to work for it. */
 export const isWorkerProcess = (argv: readonly string[]): boolean =>
-  argv[0] === workerWord && process.send !== undefined;
+  argv[0] === workerFlag && process.send !== undefined;
 
 /** Whether this process was started by `--detach`. */
 export const isDetachedProcess = (argv: readonly string[]): boolean =>
-  argv[0] === detachedWord && process.send !== undefined;
+  argv[0] === detachedFlag && process.send !== undefined;
 
 /** Carries out the call of a detached process. Returns the exit code. */
 export const runDetachedCall = async (

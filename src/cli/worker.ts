@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { ownVersion } from '../bundle/own-package.ts';
+import { ownVersion } from '../bundle/package-info.ts';
 import { QueueBroker } from '../control/workers/queue-broker.ts';
 import { controlKeysFolder, workerKeys } from '../control/workers/segments.ts';
 import { oneLine } from '../output/text.ts';
@@ -10,7 +10,7 @@ import { QueueServer, redisAddress, shownAddress } from '../queue/connect.ts';
 import { openKeys, parseKey, publicKeyText } from '../queue/keys.ts';
 import { isSegment } from '../queue/names.ts';
 import type { Given } from '../request/given.ts';
-import { wholeOf } from '../request/number-option.ts';
+import { wholeNumberOf } from '../request/number-option.ts';
 import type { Opened } from './commands.ts';
 import { exitCode } from './exit-code.ts';
 import { printText } from './print-text.ts';
@@ -71,7 +71,7 @@ export const queueWorker = async (
     keys,
     controls,
     segment,
-    concurrency: wholeOf('concurrency', options.concurrency) ?? 25,
+    concurrency: wholeNumberOf('concurrency', options.concurrency) ?? 25,
     version: ownVersion(),
     folder,
     log,

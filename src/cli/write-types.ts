@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { userTypes, userTypesMark } from '../bundle/user-types.ts';
+import { userTypes, userTypesHeader } from '../bundle/user-types.ts';
 import type { Config } from '../config/config.ts';
-import { modulePlaces } from '../config/module-dirs.ts';
+import { moduleFolders } from '../config/module-dirs.ts';
 import { TsaltError } from '../protocol/error.ts';
 
 /**
@@ -29,11 +29,11 @@ export const writeTypes = async (words: readonly string[], config: Config): Prom
       hint: 'Create it, or name another file: tsalt-ssh types [FILE]',
     });
   const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
-  if (before !== undefined && !before.startsWith(userTypesMark))
+  if (before !== undefined && !before.startsWith(userTypesHeader))
     throw new TsaltError('types-exists', `${file} was not written by tsalt-ssh types.`, {
       hint: 'Move it away, or name another file: tsalt-ssh types [FILE]',
     });
-  const types = userTypes({ ...modulePlaces(config), file });
+  const types = userTypes({ ...moduleFolders(config), file });
   if (types.text !== before) await writeFile(file, types.text);
   const notes = types.untyped.map(({ path, reason }) => `untyped: ${path}: ${reason}\n`);
   const count = `${types.functions} functions of ${types.modules} modules`;

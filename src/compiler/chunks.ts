@@ -1,6 +1,6 @@
 import { pyStr } from '../data/python/python-text.ts';
 import { canonical } from '../data/values/canonical.ts';
-import { stamp } from '../data/values/stamp.ts';
+import { objectNote } from '../data/values/object-note.ts';
 import type { Data, DataKey, Dict } from '../data/values/value.ts';
 import { Float, isDict, isWhole, keyText, toPlain } from '../data/values/value.ts';
 import type { SourceLocation } from '../protocol/error.ts';
@@ -8,8 +8,8 @@ import type { LowChunk } from '../protocol/low.ts';
 import { type PlainDict, setOwn } from '../protocol/plain.ts';
 import { markWholeFloat } from '../protocol/whole-floats.ts';
 import type { High, IdDeclaration, StateDeclaration } from './high.ts';
-import { isOwnKey } from './high.ts';
-import { locationOf } from './place.ts';
+import { isSaltKey } from './high.ts';
+import { locationOf } from './location.ts';
 import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
 
@@ -52,7 +52,7 @@ const lowChunk = (chunk: Chunk): LowChunk => {
   return plain as LowChunk;
 };
 
-const sources = stamp<Chunk>();
+const sources = objectNote<Chunk>();
 
 /**
  * Returns the position of a low chunk's argument in its SLS.
@@ -61,7 +61,7 @@ const sources = stamp<Chunk>();
  * @param argument the argument's name
  * @returns undefined for a chunk that was not compiled from an SLS
  */
-export const argumentPlace = (low: LowChunk, argument: string): SourceLocation | undefined => {
+export const argumentLocation = (low: LowChunk, argument: string): SourceLocation | undefined => {
   const chunk = sources.of(low);
   if (!chunk) return undefined;
   const { declaration, state, named } = chunk;
@@ -78,7 +78,7 @@ export const argumentPlace = (low: LowChunk, argument: string): SourceLocation |
  * @param at the requisite's index among those of its kind
  * @returns the position of the kind for requisites that another state added by `require_in`
  */
-export const requisitePlace = (
+export const requisiteLocation = (
   low: LowChunk,
   kind: string,
   at: number,
@@ -87,7 +87,7 @@ export const requisitePlace = (
   const { declaration, state } = chunk ?? {};
   const written = listOf(state?.args ?? null).findLast(arg => isDict(arg) && arg.has(kind));
   const list = isDict(written) ? written.get(kind) : undefined;
-  if (!Array.isArray(list) || at >= list.length) return argumentPlace(low, kind);
+  if (!Array.isArray(list) || at >= list.length) return argumentLocation(low, kind);
   const item = list[at];
   return isDict(item)
     ? locationOf([declaration, written, list, item], [...item.keys()][0])
@@ -100,7 +100,7 @@ export const requisitePlace = (
  * @param low a chunk that `lowChunks` made
  * @returns undefined for a chunk that was not compiled from an SLS
  */
-export const statePlace = (low: LowChunk): SourceLocation | undefined => {
+export const stateLocation = (low: LowChunk): SourceLocation | undefined => {
   const chunk = sources.of(low);
   if (!chunk) return undefined;
   const { declaration, state } = chunk;
@@ -157,9 +157,9 @@ export type Chunks = { readonly chunks: Chunk[]; readonly problems: readonly Pro
 export const chunksOf = (high: High): Chunks => {
   const found: Found = { chunks: [], offsets: new Map(), problems: [] };
   for (const declaration of high.ids.values()) {
-    if (isOwnKey(declaration.id)) continue;
+    if (isSaltKey(declaration.id)) continue;
     for (let state = declaration.first; state; state = state.next)
-      if (!isOwnKey(state.module)) addChunks(found, state);
+      if (!isSaltKey(state.module)) addChunks(found, state);
   }
   return { chunks: inOrder(found), problems: found.problems };
 };

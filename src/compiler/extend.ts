@@ -3,10 +3,10 @@ import { pyStr } from '../data/python/python-text.ts';
 import type { Data, DataKey, Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
 import type { High, IdDeclaration } from './high.ts';
-import { firstKey, isOwnKey } from './high.ts';
+import { firstKey, isSaltKey } from './high.ts';
 import { requisiteWords } from './keywords.ts';
+import { copyOf, locationOf } from './location.ts';
 import type { StateIndex } from './lookup.ts';
-import { copyOf, locationOf } from './place.ts';
 import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
 
@@ -64,13 +64,13 @@ const extendOne = (context: Extending, name: DataKey, body: Dict): void => {
   if (target?.first === undefined) problems.push(missing(name, body, state));
   else if (!excluded.has(slsOf(body)))
     for (const [key, args] of body)
-      if (!isOwnKey(key) && typeof key === 'string') extendState(context, target, key, args, body);
+      if (!isSaltKey(key) && typeof key === 'string') extendState(context, target, key, args, body);
 };
 
 const slsOf = (extension: Dict): Data => extension.get('__sls__') ?? null;
 
 const firstState = (body: Dict): DataKey | undefined => {
-  for (const key of body.keys()) if (!isOwnKey(key)) return key;
+  for (const key of body.keys()) if (!isSaltKey(key)) return key;
   return undefined;
 };
 

@@ -5,10 +5,10 @@ import { isDict } from '../data/values/value.ts';
 import type { High, IdDeclaration } from './high.ts';
 import { newHigh } from './high.ts';
 import type { LoadedSls, SlsTree } from './load.ts';
-import { newPart, ownPart, type Part, type StateReading, splitter } from './own-part.ts';
-import { locationOf } from './place.ts';
+import { locationOf } from './location.ts';
 import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
+import { newPart, type Part, type StateReading, slsPart, splitter } from './sls-part.ts';
 
 export type GatherOptions = {
   /** `state_auto_order`: order of definition, unless something else decides. */
@@ -76,7 +76,7 @@ const ownParts = (tree: SlsTree, reading: StateReading): Map<LoadedSls, Part> =>
   const open = tree.map(({ loaded }) => loaded);
   for (let one = open.pop(); one; one = open.pop()) {
     if (!('sls' in one)) continue;
-    parts.set(one, ownPart(one, reading));
+    parts.set(one, slsPart(one, reading));
     open.push(...one.includes);
   }
   return parts;

@@ -1,7 +1,14 @@
 import type { Trace } from '../data/values/position.ts';
 import type { Data, DataKey, Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
-import { fileKey, fileOf, type Marked, originalKey, originalOf, traceKey } from './place.ts';
+import {
+  fileKey,
+  fileOf,
+  type LocatedNode,
+  originalKey,
+  originalOf,
+  traceKey,
+} from './location.ts';
 
 /**
  * High data during compilation. Each of tens of thousands of states is three small objects that
@@ -28,7 +35,7 @@ export type StateOrigin = {
 };
 
 /** An ID with its states. */
-export class IdDeclaration implements Marked {
+export class IdDeclaration implements LocatedNode {
   readonly id: DataKey;
   readonly written: Data;
   readonly origin: StateOrigin;
@@ -216,7 +223,7 @@ const bodyData = (declaration: IdDeclaration): Data => {
 export const firstKey = (dict: Dict): DataKey | undefined => dict.keys().next().value;
 
 /** Keys such as `__sls__` are Salt's own and not states. */
-export const isOwnKey = (key: DataKey): boolean => typeof key === 'string' && key.startsWith('__');
+export const isSaltKey = (key: DataKey): boolean => typeof key === 'string' && key.startsWith('__');
 
 /** Python's falsiness: Salt's test for an empty file or value. */
 export const isFalsy = (data: Data): boolean =>

@@ -4,7 +4,7 @@ import { requisiteKeywords as names } from '../protocol/state-keywords.ts';
 export const requisiteWords: ReadonlySet<unknown> = new Set(names);
 
 /** Requisites that are added to another state. */
-export const requisiteInWords: ReadonlySet<unknown> = new Set([
+export const requisiteInNames: ReadonlySet<unknown> = new Set([
   'require_in',
   'watch_in',
   'onfail_in',
@@ -17,7 +17,7 @@ export const requisiteInWords: ReadonlySet<unknown> = new Set([
 
 /** Arguments that `use` never copies. */
 export const notUsed: ReadonlySet<unknown> = new Set([
-  ...requisiteInWords,
+  ...requisiteInNames,
   'require',
   'watch',
   'onfail',

@@ -8,8 +8,8 @@ import { withoutEnd } from '../data/values/without-end.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { isFalsy } from './high.ts';
 import { IncludeTags, taggedInclude } from './include-tags.ts';
+import { locationOf, setFile } from './location.ts';
 import { missingHint, missingSentence } from './missing-sls.ts';
-import { locationOf, setFile } from './place.ts';
 import { type Problem, problem, renderProblem } from './problem.ts';
 
 /** The SLS of a host: saltenv → names or globs, in order. */

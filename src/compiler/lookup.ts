@@ -1,7 +1,7 @@
 import type { Data, DataKey } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
 import type { High } from './high.ts';
-import { firstKey, isOwnKey } from './high.ts';
+import { firstKey, isSaltKey } from './high.ts';
 
 /** A state of high data: its ID and its module. */
 export type Ref = { readonly id: DataKey; readonly state: string };
@@ -95,7 +95,7 @@ export class StateIndex {
 export const declaredStates = ({ ids }: High, id: DataKey): string[] => {
   const names: string[] = [];
   for (const { module } of ids.get(id)?.states() ?? [])
-    if (typeof module === 'string' && !isOwnKey(module)) names.push(module);
+    if (typeof module === 'string' && !isSaltKey(module)) names.push(module);
   return names;
 };
 
@@ -129,7 +129,7 @@ const indexStates = (high: High): Map<string, DataKey[]> => {
   const index = new Map<string, DataKey[]>();
   for (const { id, first = null } of high.ids.values())
     for (let state = first; state; state = state.next)
-      if (typeof state.module === 'string' && !isOwnKey(state.module))
+      if (typeof state.module === 'string' && !isSaltKey(state.module))
         addTo(index, state.module, id);
   return index;
 };
@@ -137,7 +137,7 @@ const indexStates = (high: High): Map<string, DataKey[]> => {
 const indexSls = (high: High): Map<Data, DataKey[]> => {
   const index = new Map<Data, DataKey[]>();
   for (const { id, first, sls } of high.ids.values())
-    if (first !== undefined && !isOwnKey(id)) addTo(index, sls, id);
+    if (first !== undefined && !isSaltKey(id)) addTo(index, sls, id);
   return index;
 };
 

@@ -1,4 +1,4 @@
-import { nearest } from '../data/nearest.ts';
+import { closestMatch } from '../data/closest-match.ts';
 import type { SlsLoader } from '../data/sls.ts';
 
 /** The message for a missing SLS: Salt's own sentence blames a master. */
@@ -26,7 +26,7 @@ const didYouMean = (sls: string, names: readonly string[]): string | undefined =
     .replace(/\.sls$/, '')
     .replace(/\/init$/, '')
     .replaceAll('/', '.');
-  const meant = names.includes(asName) ? asName : nearest(asName, names);
+  const meant = names.includes(asName) ? asName : closestMatch(asName, names);
   if (meant === undefined) return undefined;
   const why = asName === sls ? '' : ' An SLS is named without .sls, and with dots for slashes.';
   return `Did you mean '${meant}'?${why}`;

@@ -6,9 +6,9 @@ import type { Data, Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { isFalsy } from './high.ts';
+import { locationOf, setFile } from './location.ts';
 import { missingHint, missingSentence } from './missing-sls.ts';
 import { asStringList, isEnv, type PillarSession } from './pillar-session.ts';
-import { locationOf, setFile } from './place.ts';
 import type { Problem } from './problem.ts';
 import { problem, problemOf } from './problem.ts';
 

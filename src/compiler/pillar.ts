@@ -1,7 +1,7 @@
 import { mergeDicts } from '../data/values/merge.ts';
 import type { Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
-import { messageOf, showPlace, TsaltError } from '../protocol/error.ts';
+import { messageOf, showLocation, TsaltError } from '../protocol/error.ts';
 import type { ExtPillar, PillarInput, PillarSession } from './pillar-session.ts';
 import { renderPillar } from './pillar-sls.ts';
 import { type PillarTop, pillarMatches, pillarTop } from './pillar-top.ts';
@@ -60,7 +60,7 @@ export const pillarFailure = (
 ): TsaltError => {
   const places = problems.map(({ message, at }) => {
     const text = message.replace('. Please see master log for details.', '');
-    return at === undefined ? text : `${text} (${showPlace(at)})`;
+    return at === undefined ? text : `${text} (${showLocation(at)})`;
   });
   const error = new TsaltError('pillar-errors', [introduction, ...places].join('\n'), {
     kind: 'pillar',

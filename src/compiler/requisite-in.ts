@@ -3,11 +3,11 @@ import type { Data, DataKey, Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
 import { reconcileExtend } from './extend.ts';
 import type { High, IdDeclaration } from './high.ts';
-import { firstKey, isOwnKey } from './high.ts';
-import { notUsed, requisiteInWords } from './keywords.ts';
+import { firstKey, isSaltKey } from './high.ts';
+import { notUsed, requisiteInNames } from './keywords.ts';
+import { locationOf } from './location.ts';
 import type { Ref } from './lookup.ts';
 import { argumentNames, declaredStates, type StateIndex } from './lookup.ts';
-import { locationOf } from './place.ts';
 import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
 
@@ -29,7 +29,7 @@ export class RequisitesIn {
   take(declaration: IdDeclaration): void {
     for (let state = declaration.first; state; state = state.next) {
       const { module, args } = state;
-      if (isOwnKey(module) || typeof module !== 'string' || !Array.isArray(args)) continue;
+      if (isSaltKey(module) || typeof module !== 'string' || !Array.isArray(args)) continue;
       for (const arg of args) {
         const key = isDict(arg) ? firstKey(arg) : undefined;
         if (isDict(arg) && typeof key === 'string' && this.#counts(key))
@@ -46,7 +46,7 @@ export class RequisitesIn {
   }
 
   #counts(key: string): boolean {
-    return requisiteInWords.has(key) && !this.#disabled.includes(key);
+    return requisiteInNames.has(key) && !this.#disabled.includes(key);
   }
 }
 

@@ -1,4 +1,4 @@
-import { nearest } from '../data/nearest.ts';
+import { closestMatch } from '../data/closest-match.ts';
 import { globTest } from '../data/python/glob.ts';
 import type { LowChunk } from '../protocol/low.ts';
 import { isPlainDict, type Plain } from '../protocol/plain.ts';
@@ -180,6 +180,6 @@ const noState = (chunks: readonly LowChunk[], option: string, pattern: string): 
   `${option}: no state of this host matches '${pattern}'.${meant(pattern, [...new Set(chunks.flatMap(namesOf))])}`;
 
 const meant = (word: string, known: readonly string[]): string => {
-  const near = nearest(word, known);
+  const near = closestMatch(word, known);
   return near === undefined ? '' : ` Did you mean '${near}'?`;
 };

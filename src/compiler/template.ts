@@ -3,7 +3,7 @@ import { splitFunctionName } from '../data/signatures/function-name.ts';
 import type { Data, DataKey, Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
 import { isFalsy } from './high.ts';
-import { copyOf, locationOf, setFile } from './place.ts';
+import { copyOf, locationOf, setFile } from './location.ts';
 import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
 

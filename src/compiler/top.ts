@@ -8,7 +8,7 @@ import type { Subject } from '../targeting/match.ts';
 import { matches as isMatch } from '../targeting/match.ts';
 import { isFalsy } from './high.ts';
 import type { Matches } from './load.ts';
-import { copyOf, locationOf, setFile } from './place.ts';
+import { copyOf, locationOf, setFile } from './location.ts';
 import type { Problem } from './problem.ts';
 import { problem, problemOf } from './problem.ts';
 

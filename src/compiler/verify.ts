@@ -2,8 +2,8 @@ import { pyRepr, pyStr, pyType } from '../data/python/python-text.ts';
 import type { Data, DataKey, Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
 import type { High, IdDeclaration, StateDeclaration } from './high.ts';
-import { firstKey, isOwnKey } from './high.ts';
-import { locationOf } from './place.ts';
+import { firstKey, isSaltKey } from './high.ts';
+import { locationOf } from './location.ts';
 import type { Problem } from './problem.ts';
 import { problem } from './problem.ts';
 
@@ -20,7 +20,7 @@ export const verifyHigh = (
   const problems: Problem[] = [];
   const all: Checking = { high, indexes: new Map(), problems };
   for (const declaration of high.ids.values()) {
-    if (!isOwnKey(declaration.id)) verifyId(declaration, all);
+    if (!isSaltKey(declaration.id)) verifyId(declaration, all);
     visit(declaration);
   }
   return problems;
@@ -50,7 +50,7 @@ const verifyId = (declaration: IdDeclaration, all: Checking): void => {
   }
   for (let state = declaration.first; state; state = state.next) {
     const { module, args } = state;
-    if (isOwnKey(module)) continue;
+    if (isSaltKey(module)) continue;
     if (args === null) {
       const message =
         `ID '${pyStr(id)}' in SLS '${slsText(declaration)}' contains a short declaration (${pyStr(module)}) with a ` +

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { closestMatch } from '../data/closest-match.ts';
 import { hideSecrets } from '../data/hide-secrets.ts';
-import { nearest } from '../data/nearest.ts';
 import { describeValue, keyLocation, readKey, type ValueKind } from '../data/values/read.ts';
 import { type Data, type Dict, isDict, toData } from '../data/values/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
@@ -10,7 +10,7 @@ import { isPlainDict, type Plain, type PlainDict } from '../protocol/plain.ts';
 import { checkTrusted } from '../trust/check.ts';
 import { loadYaml } from '../yaml/load.ts';
 import type { Config, Roots, RosterSource } from './config.ts';
-import { composed, hostDefaults, keptNames, keyFiles, keys, secretOptions } from './keys.ts';
+import { composed, hostDefaults, keyFiles, keys, otherSaltOptions, secretOptions } from './keys.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -149,7 +149,7 @@ const known = new Set([
   ...Object.keys(keys),
   ...Object.keys(composed),
   ...Object.keys(hostDefaults),
-  ...keptNames,
+  ...otherSaltOptions,
 ]);
 
 /** Unknown keys configure modules, unless they look like a misspelling. */
@@ -157,7 +157,7 @@ const checkNames = ({ dict, file = '' }: Source): void => {
   for (const key of dict.keys()) {
     const name = String(key);
     if (known.has(name)) continue;
-    const meant = nearest(name, known);
+    const meant = closestMatch(name, known);
     if (meant === undefined) continue;
     throw new TsaltError('config-key', `There is no option '${name}'.`, {
       at: keyLocation(file, dict, key),

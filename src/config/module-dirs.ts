@@ -15,7 +15,7 @@ const kinds = [
 ] as const;
 
 /** Returns where a project's modules are, and how they are used. */
-export const modulePlaces = (config: Config) => ({
+export const moduleFolders = (config: Config) => ({
   fileRoots: config.file_roots,
   extraDirs: moduleDirs(config),
   cacheDir: config.cachedir,

@@ -48,7 +48,7 @@ export type Request = {
   /** The whole roster, defaults filled in; control picks the targets. */
   readonly hosts: readonly Host[];
   /** Where the roster was read, for messages. */
-  readonly rosters?: RosterPlaces;
+  readonly rosters?: RosterSources;
   /**
    * Returns a host with the secrets that its roster entry only refers to (a command to run, a
    * prompt). Call it once for each host that matched, before connecting to it.
@@ -83,7 +83,7 @@ export type StepResults = {
   readonly tainted: readonly { readonly text: string; readonly ranges: Ranges }[];
 };
 
-export type RosterPlaces = {
+export type RosterSources = {
   /** Files and other sources that were read. */
   readonly sources: readonly string[];
   /** The folder in which a roster would be found by its name. */

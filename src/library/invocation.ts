@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { PromptQuestion, Request } from '../config/request.ts';
-import { nearest } from '../data/nearest.ts';
+import { closestMatch } from '../data/closest-match.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { Secret } from '../protocol/host.ts';
 import { options as commandLineOptions } from '../request/options.ts';
@@ -118,7 +118,7 @@ const checkNames = (given: object, own: readonly string[]): void => {
   const known = [...projectNames, ...targetNames, ...Object.keys(settings), 'test', ...own];
   const unknown = Object.keys(given).find(name => !known.includes(name));
   if (unknown === undefined) return;
-  const meant = nearest(unknown, known);
+  const meant = closestMatch(unknown, known);
   throw new TsaltError('usage-option', `There is no option '${unknown}'.`, {
     hint: meant === undefined ? `The options are ${known.join(', ')}.` : `Did you mean '${meant}'?`,
   });

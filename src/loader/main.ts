@@ -1,7 +1,7 @@
 // The loader, which runs first on a host, by `node -e`. It checks Node and the workspace, gets the
 // artifact by its hash (from the workspace, or from the control node), and runs it from V8's code
 // cache, as the body of `function (require, process, TS)`. Its output consists of marker lines
-// (`conversation.ts`).
+// (`bootstrap-exchange.ts`).
 // biome-ignore-all lint/suspicious/noVar: the oldest Node on a host must parse it, to say that it is too old
 // biome-ignore-all lint/style/useNodejsImportProtocol: as above
 // biome-ignore-all lint/correctness/noInnerDeclarations: as above, there is no let

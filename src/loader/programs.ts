@@ -21,7 +21,7 @@ export const program = (name: keyof Programs): string => {
  * Returns the loader as text between single quotes in any login shell, for `decodeURIComponent`. It
  * is most of the command that starts a runtime, and dropbear refuses commands of 9000 bytes.
  */
-export const loaderWord = (): string =>
+export const loaderArgument = (): string =>
   program('loader').replace(/[%'\\!\u0000-\u001f\u007f-\uffff]/g, character =>
     character === "'" ? '%27' : character === '!' ? '%21' : encodeURIComponent(character),
   );

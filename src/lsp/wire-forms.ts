@@ -8,7 +8,7 @@ import {
   type TextEdit,
 } from 'vscode-languageserver/node';
 import type { Finding, Severity } from '../validate/findings.ts';
-import type { FilePlace } from './features/ids.ts';
+import type { FileLocation } from './features/ids.ts';
 import type { RenameEdit } from './features/rename.ts';
 import type { OutlineSymbol } from './features/symbols.ts';
 import type { TextSpan } from './text/scan-lines.ts';
@@ -21,7 +21,7 @@ export const rangeOf = ({ line, from, to }: TextSpan): Location['range'] => ({
 });
 
 /** A place in a file as the protocol has it. */
-export const wireLocation = ({ path, span }: FilePlace): Location => ({
+export const wireLocation = ({ path, span }: FileLocation): Location => ({
   uri: pathToFileURL(path).href,
   range: rangeOf(span),
 });

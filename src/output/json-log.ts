@@ -5,7 +5,7 @@ import { stateOutcome } from './highstate.ts';
 import { hostOutcome } from './host-outcome.ts';
 import { isLogged } from './message.ts';
 import type { Output, OutputRequest } from './request.ts';
-import { faultTexts, hide } from './result.ts';
+import { errorTexts, hide } from './result.ts';
 import { showValue } from './text.ts';
 
 type Line = {
@@ -22,7 +22,7 @@ const longest = 10_000;
 type Wanted = Pick<OutputRequest, 'complain' | 'logLevel' | 'logFile' | 'jsonLog'>;
 
 /** Makes messages for standard error lines of JSON; each has the time, the level and the JID. */
-export const jsonComplaint =
+export const jsonDiagnostic =
   (request: Wanted) =>
   (text: string): void =>
     request.complain(lineOf(request, { level: 'error', message: text.trimEnd() }));
@@ -95,7 +95,7 @@ const stateLine = ({ host, tag, result: given }: RunEvent & { type: 'state' }): 
 
 const hostLines = ({ result }: RunEvent & { type: 'host' }): Line[] => {
   const { id: host, failure, retcode } = result;
-  const faults = faultTexts(result).map((message): Line => ({ level: 'error', host, message }));
+  const faults = errorTexts(result).map((message): Line => ({ level: 'error', host, message }));
   if (failure !== undefined) return [...faults, { level: 'error', host, message: failure.message }];
   const message = `${hostOutcome(result)}, exit code ${retcode}`;
   return [...faults, { level: retcode === 0 ? 'info' : 'error', host, message }];

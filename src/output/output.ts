@@ -4,15 +4,15 @@ import type { HostResult, RunEvent } from '../protocol/event.ts';
 import { HostFold } from './fold-hosts.ts';
 import { type Format, type Joint, loadFormat, outputNames } from './format.ts';
 import { type Held, HeldResults } from './held-results.ts';
-import { KeptOutput } from './kept-output.ts';
 import type { Live } from './live.ts';
 import { errorText, isLogged, logLine } from './message.ts';
 import type { OutputOptions } from './options.ts';
 import { Recap } from './recap.ts';
 import type { Output, OutputRequest } from './request.ts';
-import { faultTexts, unshowable } from './result.ts';
+import { errorTexts, unshowable } from './result.ts';
 import { errorOf, isShareable, SharedErrors } from './shared-errors.ts';
 import { cutResult } from './size.ts';
+import { StoredOutput } from './stored-output.ts';
 import { StreamLines } from './stream-lines.ts';
 import { compareText, indented, oneLine } from './text.ts';
 
@@ -20,7 +20,7 @@ import { compareText, indented, oneLine } from './text.ts';
 export const createOutput = async (given: OutputRequest): Promise<Output> => {
   const { out } = given.options;
   if (given.jsonLog) {
-    const { jsonComplaint, withJsonLog } = await import('./json-log.ts');
+    const { jsonDiagnostic: jsonComplaint, withJsonLog } = await import('./json-log.ts');
     const { jsonLog: _, logFile: __, ...rest } = given;
     const complain = jsonComplaint(given);
     const quiet = { ...rest, complain, logLevel: 'quiet', timeline: false, stream: false } as const;
@@ -65,7 +65,7 @@ class HostOutput implements Output {
 
   readonly #fold: HostFold | undefined;
   readonly #recap = new Recap();
-  readonly #printed: KeptOutput | undefined;
+  readonly #printed: StoredOutput | undefined;
   readonly #lines: StreamLines | undefined;
 
   constructor(request: OutputRequest) {
@@ -73,7 +73,7 @@ class HostOutput implements Output {
     const isForPeople = options.out === undefined || forPeopleToo.includes(options.out);
     if (fold === true && !options.static && isForPeople) this.#fold = new HostFold();
     const sameAs = this.#fold && { sameAs: this.#fold.sameAs.bind(this.#fold) };
-    if (options.out === 'junit') this.#printed = new KeptOutput();
+    if (options.out === 'junit') this.#printed = new StoredOutput();
     const printed = this.#printed && { printed: this.#printed.of.bind(this.#printed) };
     if (request.stream === true) this.#lines = new StreamLines(request.complain);
     this.#request = { ...request, options: { ...options, ...sameAs, ...printed } };
@@ -235,7 +235,7 @@ class HostOutput implements Output {
   /** Prints hints on standard error, because data for programs does not contain them. */
   #tellFaults(results: readonly HostResult[]): void {
     if (!isLogged('error', this.#request.logLevel)) return;
-    for (const text of results.flatMap(faultTexts)) {
+    for (const text of results.flatMap(errorTexts)) {
       if (this.#told.has(text)) continue;
       this.#told.add(text);
       this.#request.complain(`${indented(text)}\n`);

@@ -102,12 +102,12 @@ export const forPeople = (result: HostResult): HostResult => {
   const told = new Set(problems.map(({ message }) => message));
   return {
     ...result,
-    value: [...value.filter(text => !told.has(String(text))), ...faultTexts(result)],
+    value: [...value.filter(text => !told.has(String(text))), ...errorTexts(result)],
   };
 };
 
 /** The errors for standard error, where the output contains fewer details. */
-export const faultTexts = ({ problems = [] }: HostResult): string[] =>
+export const errorTexts = ({ problems = [] }: HostResult): string[] =>
   hintsOnce(problems).map(explain);
 
 /** Removes repeated hints: a hint of several errors is shown once, after the last of them. */

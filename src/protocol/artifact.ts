@@ -18,11 +18,11 @@ export type Artifact = {
    * Maps positions in the text to the sources, in the same order; leaves out positions without a
    * source.
    */
-  readonly trace: (positions: readonly StackPosition[]) => readonly TracedPlace[];
+  readonly trace: (positions: readonly StackPosition[]) => readonly TracedLocation[];
 };
 
 /** A position in a source of the artifact. */
-export type TracedPlace = SourceLocation & {
+export type TracedLocation = SourceLocation & {
   /** The source is the user's, not tsalt-ssh's or a package's. */
   readonly own: boolean;
 };

@@ -64,7 +64,7 @@ export class TsaltError extends Error {
  * Formats a location as `file:line:column`, as far as known, with the rendered line of text from a
  * loop.
  */
-export const showPlace = ({ file, line, column, rendered }: SourceLocation): string => {
+export const showLocation = ({ file, line, column, rendered }: SourceLocation): string => {
   const place = [file, line, line === undefined ? undefined : column]
     .filter(part => part !== undefined)
     .join(':');
@@ -86,6 +86,6 @@ export const messageOf = (thrown: unknown): string => {
 export const showError = (error: unknown): string => {
   if (!(error instanceof TsaltError)) return messageOf(error);
   const { message, at, excerpt, hint } = error;
-  const head = at ? `${message} (${showPlace(at)})` : message;
+  const head = at ? `${message} (${showLocation(at)})` : message;
   return [head, excerpt, hint].filter(part => part !== undefined && part !== '').join('\n');
 };

@@ -1,8 +1,8 @@
 import { completeMarked, parseExact } from './exact-json.ts';
 import { type Frame, FrameDecoder, frameType, maxFrame, maxMessage } from './frame.ts';
-import { checkDepth, type JsonLimits, parseInTurns, TooMuch } from './json-in-turns.ts';
 import type { JsonTextReader } from './json-pieces.ts';
 import { broken, type Message, readMessage } from './message.ts';
+import { checkDepth, type JsonLimits, parseYielding, TooMuch } from './parse-yielding.ts';
 
 /** A message with its number of bytes on the wire, or bytes of a transfer. */
 export type Incoming = { readonly message: Message; readonly size: number } | Uint8Array;
@@ -131,7 +131,7 @@ export class Inbox {
     await before;
     try {
       if (this.#isClosed) throw broken('a message after its end');
-      const said = await parseInTurns(this.#whole(last, size), reader, this.#limits);
+      const said = await parseYielding(this.#whole(last, size), reader, this.#limits);
       return { message: readMessage(said), size };
     } catch (error) {
       throw why(error);

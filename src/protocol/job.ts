@@ -1,9 +1,9 @@
-import type { GuardParams } from './guard.ts';
 import type { LowChunk } from './low.ts';
 import type { EventWait, NestedOrchestration, OrchestrationStep } from './orchestration.ts';
 import type { Plain, PlainDict } from './plain.ts';
 import type { Prediction } from './plan.ts';
 import type { StateResult, StateResults } from './result.ts';
+import type { RollbackParams } from './rollback.ts';
 import type { StackPosition } from './stack.ts';
 
 export const protocolVersion = 1;
@@ -60,8 +60,8 @@ export type RunParams = {
   readonly concurrent?: boolean;
   /** Continues a run that a restart of the host interrupted. */
   readonly resume?: Resume;
-  /** Roll back changes that lock the control node out; see `GuardParams`. */
-  readonly guard?: GuardParams;
+  /** Roll back changes that lock the control node out; see `RollbackParams`. */
+  readonly guard?: RollbackParams;
   /**
    * Results of states that an earlier run of the same chunks has finished: they are not repeated.
    */
@@ -165,7 +165,7 @@ export type ControlMethods = {
    */
   'state.decide': Prediction;
   /**
-   * A `salt://` file. The response is a `FileAnswer`, with content unless the hash equals `have` or
+   * A `salt://` file. The response is a `FileResponse`, with content unless the hash equals `have` or
    * only the answer is requested (`peek`).
    */
   'file.get': { path: string; saltenv: string; have?: string; peek?: boolean };
@@ -217,7 +217,7 @@ export type ControlMethods = {
 /** A file of a folder; a large one is hashed only on request. */
 export type ListedFile = readonly [name: string, size: number, mode: number, sha256: string | null];
 
-export type FileAnswer = {
+export type FileResponse = {
   readonly found: boolean;
   readonly sha256?: string;
   readonly size?: number;

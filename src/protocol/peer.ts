@@ -1,8 +1,8 @@
 import { messageOf, TsaltError } from './error.ts';
 import { encodeData, encodeJson } from './frame.ts';
 import { Inbox, type Incoming, type LongMessages } from './inbox.ts';
-import type { JsonLimits } from './json-in-turns.ts';
 import { broken, type Message, safeText, shown, type WireError } from './message.ts';
+import type { JsonLimits } from './parse-yielding.ts';
 import { positionsOf, readPositions, type StackPosition } from './stack.ts';
 
 /** A stream of bytes that a request may return in addition to its JSON response. */

@@ -1,4 +1,4 @@
-import type { ControlMethods, FileAnswer } from './job.ts';
+import type { ControlMethods, FileResponse } from './job.ts';
 import type { LowChunk } from './low.ts';
 import { isPlainDict, type Plain, type PlainDict, plainText } from './plain.ts';
 import { mergeWholeFloats } from './whole-floats.ts';
@@ -9,7 +9,7 @@ import { mergeWholeFloats } from './whole-floats.ts';
  */
 export type Prefetch = {
   /** By `fileKey`. */
-  readonly files?: { readonly [key: string]: FileAnswer };
+  readonly files?: { readonly [key: string]: FileResponse };
   /** By `prefetchKey` of the template's request. */
   readonly rendered?: { readonly [key: string]: RenderedFile };
 };

@@ -3,7 +3,7 @@ import { type PlainDict, setOwn } from './plain.ts';
 /**
  * The prefix of an argument that is replaced by the result of a call just before its state runs.
  */
-export const slotMark = '__slot__:';
+export const slotPrefix = '__slot__:';
 
 /** The call of a slot. */
 export type SlotCall = {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Data, Dict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { decryptAll, type IsHostText } from './secrets.ts';
+import { decryptAll, type IsHostString } from './secrets.ts';
 import type { Stage } from './types.ts';
 
 const marked = 'AGE ENCRYPTED FILE';
@@ -19,7 +19,7 @@ export const decryptAge = async (
   data: Data,
   opts: Dict,
   file: string,
-  said?: IsHostText,
+  said?: IsHostString,
 ): Promise<Data> => {
   const option = opts.get('age_identity_file');
   const path = typeof option === 'string' ? option : process.env.TSALT_AGE_IDENTITY;

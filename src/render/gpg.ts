@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Data, Dict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { decryptAll, type IsHostText } from './secrets.ts';
+import { decryptAll, type IsHostString } from './secrets.ts';
 import type { Stage } from './types.ts';
 
 const marked = 'PGP MESSAGE';
@@ -19,7 +19,7 @@ export const decryptGpg = (
   data: Data,
   opts: Dict,
   file: string,
-  said?: IsHostText,
+  said?: IsHostString,
 ): Promise<Data> => {
   const home = opts.get('gpg_keydir');
   const decrypt = (block: string): Promise<string> => {

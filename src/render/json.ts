@@ -1,7 +1,7 @@
 import type { Data } from '../data/values/value.ts';
 import { messageOf } from '../protocol/error.ts';
-import { renderFault } from './fault.ts';
 import { JsonReader } from './json-reader.ts';
+import { renderError } from './render-error.ts';
 import { parseBody } from './taint/parse-body.ts';
 import type { Stage } from './types.ts';
 
@@ -23,7 +23,7 @@ export const parsePythonJson = (text: string, file: string, firstLine = 1): Data
   } catch (error) {
     const offset = error instanceof SyntaxError ? Number(error.cause) : 0;
     const before = text.slice(0, offset).split('\n');
-    throw renderFault('json-syntax', `JSON: ${messageOf(error)}`, {
+    throw renderError('json-syntax', `JSON: ${messageOf(error)}`, {
       file,
       text: '\n'.repeat(firstLine - 1) + text,
       line: before.length + firstLine - 1,

@@ -1,7 +1,7 @@
 import json5 from 'json5';
 import type { Data } from '../data/values/value.ts';
-import { renderFault } from './fault.ts';
 import { fromJs } from './js-value.ts';
+import { renderError } from './render-error.ts';
 import { parseBody } from './taint/parse-body.ts';
 import type { Stage } from './types.ts';
 
@@ -18,7 +18,7 @@ const readJson5 = (body: string, text: string, { request }: Stage): Data => {
       lineNumber?: number;
       columnNumber?: number;
     };
-    throw renderFault('json5-syntax', message, {
+    throw renderError('json5-syntax', message, {
       file: request.file,
       text,
       line: lineNumber,

@@ -3,7 +3,7 @@ import type { Ranges } from '../data/taint.ts';
 import type { Data, Dict } from '../data/values/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import { customRenderers } from './custom.ts';
-import { unguard } from './guard.ts';
+import { unguard } from './escape-printed.ts';
 import { looksLikeJinja } from './liquid/looks-like-jinja.ts';
 import {
   type FindRenderer,

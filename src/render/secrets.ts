@@ -3,7 +3,7 @@ import { type Data, isDict } from '../data/values/value.ts';
 import { withoutEnd } from '../data/values/without-end.ts';
 
 /** Whether the host sent this text. */
-export type IsHostText = (text: string) => boolean;
+export type IsHostString = (text: string) => boolean;
 
 /**
  * Replaces every marked block in all strings of the data (not in keys); returns new data. A block
@@ -15,7 +15,7 @@ export const decryptAll = (
   data: Data,
   marked: string,
   decrypt: (block: string) => Promise<string>,
-  said: IsHostText = () => false,
+  said: IsHostString = () => false,
 ): Promise<Data> =>
   replaceAll(data, marked, async block => (isSaid(block, said) ? block : decrypt(block)));
 
@@ -23,7 +23,7 @@ export const decryptAll = (
  * Whether the host sent a block: at least half of its text between the marks. The host may have
  * sent its lines separately or joined; pieces of ciphertext never match by chance.
  */
-const isSaid = (block: string, said: IsHostText): boolean => {
+const isSaid = (block: string, said: IsHostString): boolean => {
   const pieces = block
     .replaceAll('\\n', '\n')
     .replace(/^-{5}[^-\n]*-{5}|-{5}[^-\n]*-{5}$/g, '')

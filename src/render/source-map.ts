@@ -1,4 +1,4 @@
-import { type TextPosition, type Trace, withText } from '../data/values/position.ts';
+import { type TextPosition, type Trace, withSourceText } from '../data/values/position.ts';
 import type { SourceLocation } from '../protocol/error.ts';
 
 /** The beginning of a piece of rendered text in its template. */
@@ -131,7 +131,9 @@ export class RenderedText {
    */
   readonly trace: Trace = position => {
     const found = this.find(position);
-    return found ? withText(found.place, found.text) : { file: this.#input.file, ...position };
+    return found
+      ? withSourceText(found.place, found.text)
+      : { file: this.#input.file, ...position };
   };
 
   find({

@@ -1,7 +1,7 @@
 import { parse, TomlDate, TomlError } from 'smol-toml';
 import { type Data, Float } from '../data/values/value.ts';
-import { renderFault } from './fault.ts';
 import { fromJs } from './js-value.ts';
+import { renderError } from './render-error.ts';
 import { parseBody } from './taint/parse-body.ts';
 import type { Stage } from './types.ts';
 
@@ -16,7 +16,7 @@ const tomlOf = (body: string, text: string, { request }: Stage): Data => {
     if (!(error instanceof TomlError)) throw error;
     const [message = ''] = error.message.split('\n');
     const { line, column } = error;
-    throw renderFault('toml-syntax', message, { file: request.file, text, line, column });
+    throw renderError('toml-syntax', message, { file: request.file, text, line, column });
   }
 };
 

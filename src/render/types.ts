@@ -2,7 +2,7 @@ import type { Ranges } from '../data/taint.ts';
 import type { Trace } from '../data/values/position.ts';
 import type { Data, Dict } from '../data/values/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
-import type { IsHostText } from './secrets.ts';
+import type { IsHostString } from './secrets.ts';
 import type { Recorder } from './share/recorder.ts';
 import type { Mapping, Origins } from './source-map.ts';
 import type { TaintSource } from './taint/taint-table.ts';
@@ -26,7 +26,7 @@ export type RenderContext = {
   /** The tainted strings; absent if no host is involved, as for rosters. */
   readonly taint?: TaintSource | undefined;
   /** Whether the host sent this string, in its grains or as a result. */
-  readonly said?: IsHostText;
+  readonly said?: IsHostString;
   /** Further variables, which override those of every template (`context:` of file states). */
   readonly extra?: Dict;
   /** Receives the reads of each template; undefined if they are not known. */

@@ -1,6 +1,6 @@
 import { openBlock } from './script/block.ts';
 import { expressionEnd } from './script/expression.ts';
-import { ScriptProgram, scriptSyntaxFault } from './script/program.ts';
+import { ScriptProgram, scriptSyntaxError } from './script/program.ts';
 
 /**
  * Wempy's syntax (web2py's) with JavaScript: `{{=expression}}`, `{{if a:}}` … `{{elif b:}}` …
@@ -25,7 +25,7 @@ export const compileWempy = (source: string): ScriptProgram => {
   }
   const unclosed = open.at(-1);
   if (unclosed)
-    throw scriptSyntaxFault(
+    throw scriptSyntaxError(
       `{{${unclosed.code}}} is not closed: {{pass}} is missing`,
       unclosed.line,
     );
@@ -38,10 +38,10 @@ export const compileWempy = (source: string): ScriptProgram => {
     else if (code.startsWith('#')) return;
     else if (include) program.code(`$out(await $include(${JSON.stringify(include[2])}));`, at);
     else if (code === 'pass') {
-      if (!open.pop()) throw scriptSyntaxFault('{{pass}} closes nothing', at);
+      if (!open.pop()) throw scriptSyntaxError('{{pass}} closes nothing', at);
       program.glue('}');
     } else if (block?.close) {
-      if (open.length === 0) throw scriptSyntaxFault(`{{${code}}} is outside of a block`, at);
+      if (open.length === 0) throw scriptSyntaxError(`{{${code}}} is outside of a block`, at);
       program.glue(block.open);
     } else if (block) {
       open.push({ code, line: at });

@@ -22,7 +22,7 @@ export const numberOf = (name: string, value: unknown, least: number): number | 
  *
  * @throws TsaltError `usage-value` for anything but a whole number above 0
  */
-export const wholeOf = (name: string, value: unknown): number | undefined => {
+export const wholeNumberOf = (name: string, value: unknown): number | undefined => {
   const text = typeof value === 'string' ? value : undefined;
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);

@@ -1,5 +1,5 @@
 import type { FleetRunOptions, Request } from '../config/request.ts';
-import { nearest } from '../data/nearest.ts';
+import { closestMatch } from '../data/closest-match.ts';
 import type { Data } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
@@ -9,13 +9,13 @@ import { adHocHost, type Roster } from '../roster/load.ts';
 import type { CheckedHost } from '../roster/roster.ts';
 import { SecretStore } from '../roster/secrets.ts';
 import { type CommandLineCall, callOf } from './call.ts';
-import { badValue, numberOf, wholeOf } from './number-option.ts';
+import { badValue, numberOf, wholeNumberOf } from './number-option.ts';
 import { rolloutOptions } from './rollout-options.ts';
 import {
   defaultsOf,
   type Invocation,
   readRosters,
-  rosterPlaces,
+  rosterLocations,
   scannedTarget,
 } from './rosters.ts';
 import { adHocTarget, resolvableTarget, targetType } from './target.ts';
@@ -65,7 +65,7 @@ export const requestOf = async (
     sdb,
     env,
     hosts: checked.map(({ host }) => viaOf(options.via, host)),
-    rosters: rosterPlaces(invocation),
+    rosters: rosterLocations(invocation),
     prepareHost: async host => {
       const { fault, secrets } = byId.get(host.id) ?? {};
       if (fault) throw fault;
@@ -123,7 +123,7 @@ const runOptions = (
   const timeout = numberOf('timeout', options.timeout, 0);
   const isState = fun.startsWith('state.');
   return {
-    maxProcs: wholeOf('max-procs', options['max-procs']) ?? config.ssh_max_procs,
+    maxProcs: wholeNumberOf('max-procs', options['max-procs']) ?? config.ssh_max_procs,
     ...workersOf(options.workers),
     ...rolloutOptions(given),
     ...(timeout === undefined ? {} : { timeout }),
@@ -271,7 +271,7 @@ export const logLevelOf = (
   if (text === undefined) return undefined;
   const level = Object.hasOwn(levels, text) ? levels[text] : undefined;
   if (level !== undefined) return level;
-  const meant = nearest(text, Object.keys(levels));
+  const meant = closestMatch(text, Object.keys(levels));
   throw new TsaltError('usage-value', `There is no log level '${text}'.`, {
     hint:
       meant === undefined

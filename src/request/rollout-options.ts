@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { BatchSize, FleetRunOptions, HostOrder, Limit } from '../config/request.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
-import { splitRosterWords } from '../roster/words.ts';
+import { splitRosterArgs } from '../roster/split-args.ts';
 import { loadYamlArgument } from '../yaml/argument.ts';
 import { splitArguments } from './arguments.ts';
 import { isFunctionName } from './function-name.ts';
@@ -78,7 +78,7 @@ const sizeOf =
   };
 
 const checkOf = (text: string): NonNullable<RolloutOptions['batchCheck']> => {
-  const [fun = '', ...given] = splitRosterWords(text) ?? [];
+  const [fun = '', ...given] = splitRosterArgs(text) ?? [];
   if (!isFunctionName(fun))
     throw new TsaltError(
       'usage-value',

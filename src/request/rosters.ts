@@ -1,12 +1,12 @@
 import type { Config, RosterSource } from '../config/config.ts';
-import type { PromptQuestion, RosterPlaces } from '../config/request.ts';
+import type { PromptQuestion, RosterSources } from '../config/request.ts';
 import { type Data, type Dict, Float } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Secret } from '../protocol/host.ts';
 import { isForward } from '../roster/check.ts';
-import { looksOf, mergeRosters, type Roster, type RosterRequest } from '../roster/load.ts';
+import { backendOf, mergeRosters, type Roster, type RosterRequest } from '../roster/load.ts';
 import type { Entry, Layer } from '../roster/roster.ts';
-import { splitRosterWords } from '../roster/words.ts';
+import { splitRosterArgs } from '../roster/split-args.ts';
 import type { Sdb } from '../sdb/sdb.ts';
 import type { Given } from './given.ts';
 import { renderRoster } from './render-roster.ts';
@@ -109,11 +109,11 @@ export const rosterSources = (given: Given, config: Config): readonly RosterSour
 };
 
 /** Returns where hosts are looked up, for the message of an empty roster. */
-export const rosterPlaces = ({
+export const rosterLocations = ({
   given,
   config,
   entries,
-}: Pick<Invocation, 'given' | 'config' | 'entries'>): RosterPlaces => ({
+}: Pick<Invocation, 'given' | 'config' | 'entries'>): RosterSources => ({
   sources: entries
     ? []
     : rosterSources(given, config).map(({ backend, source }) => source || backend),
@@ -127,7 +127,7 @@ export const rosterFileOf = ({
 }: Pick<Invocation, 'given' | 'config'>): string | undefined =>
   rosterSources(given, config).find(
     ({ backend, source }) =>
-      source !== '' && (backend === '' ? looksOf(source) : backend) === 'flat',
+      source !== '' && (backend === '' ? backendOf(source) : backend) === 'flat',
   )?.source;
 
 /**
@@ -194,7 +194,7 @@ const secretFrom = (
   if (way === 'env') return new Map([[way, value]]);
   if (way === 'file') return new Map([[way, pathFrom(cwd, value) ?? value]]);
   if (way === 'fd' && /^\d{1,4}$/.test(value)) return new Map([[way, Number(value)]]);
-  const words = way === 'command' ? splitRosterWords(value) : undefined;
+  const words = way === 'command' ? splitRosterArgs(value) : undefined;
   if (words !== undefined) return new Map([['command', words]]);
   throw new TsaltError('usage-value', `The value of --${name} does not say where the secret is.`, {
     hint: 'It takes prompt, env:NAME, file:PATH, fd:NUMBER or command:PROGRAM; a secret itself would be visible to every user in the list of processes.',

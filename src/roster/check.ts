@@ -1,6 +1,6 @@
 import { homedir, userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { nearest } from '../data/nearest.ts';
+import { closestMatch } from '../data/closest-match.ts';
 import { describeValue, keyLocation, readKey, type ValueKind } from '../data/values/read.ts';
 import { type Dict, isDict } from '../data/values/value.ts';
 import { type SourceLocation, TsaltError } from '../protocol/error.ts';
@@ -180,7 +180,7 @@ const checkKeys = (id: string, { dict, file }: Layer, what: string): void => {
   for (const key of dict.keys()) {
     const name = String(key);
     if (rosterKeys.includes(name)) continue;
-    const meant = nearest(name, rosterKeys);
+    const meant = closestMatch(name, rosterKeys);
     throw new TsaltError(`${what}-key`, `The roster entry '${id}' has an unknown key '${name}'.`, {
       at: keyLocation(file, dict, key),
       hint:

@@ -3,13 +3,13 @@ import {
   mapping,
   oneOf,
   seconds,
-  textKind,
-  textsKind,
+  stringKind,
+  stringsKind,
   type ValueKind,
 } from '../data/values/read.ts';
 import { isJumpChain, isUser } from './address.ts';
 import type { SecretKey } from './roster.ts';
-import { splitRosterWords } from './words.ts';
+import { splitRosterArgs } from './split-args.ts';
 
 const port: ValueKind<number> = {
   expected: 'a port from 1 to 65535',
@@ -29,9 +29,9 @@ const port: ValueKind<number> = {
 
 const matching = (expected: string, test: (value: string) => boolean): ValueKind<string> => ({
   expected,
-  schema: textKind.schema,
+  schema: stringKind.schema,
   read: value => {
-    const read = textKind.read(value);
+    const read = stringKind.read(value);
     return read !== undefined && test(read) ? read : undefined;
   },
 });
@@ -57,9 +57,9 @@ const umask: ValueKind<string> = {
 /** A program and its arguments: a list, or a string of words separated by spaces. */
 const command: ValueKind<readonly string[]> = {
   expected: 'a program and its arguments',
-  schema: textsKind.schema,
+  schema: stringsKind.schema,
   read: value => {
-    const words = typeof value === 'string' ? splitRosterWords(value) : textsKind.read(value);
+    const words = typeof value === 'string' ? splitRosterArgs(value) : stringsKind.read(value);
     return words !== undefined && words.length > 0 && words.every(noControl) ? words : undefined;
   },
 };
@@ -73,7 +73,7 @@ const hostKey = matching(
 
 /** Roster keys except the secrets, with their types. */
 export const rosterKinds = {
-  host: textKind,
+  host: stringKind,
   user: matching('a login name', isUser),
   port,
   priv: localPath,
@@ -92,11 +92,11 @@ export const rosterKinds = {
   set_path: matching('a PATH', noControl),
   proxy_jump: matching("hosts like 'user@host:port', with commas between", isJumpChain),
   transport: oneOf('ssh2', 'openssh', 'local', 'chroot', 'container'),
-  ssh_options: textsKind,
+  ssh_options: stringsKind,
   ssh_pre_flight: localPath,
-  ssh_pre_flight_args: textsKind,
+  ssh_pre_flight_args: stringsKind,
   ssh_pre_hook: command,
-  remote_port_forwards: textsKind,
+  remote_port_forwards: stringsKind,
   disable_wipe: flag,
   cmd_umask: umask,
   via: matching('the name of a segment', value => /^[A-Za-z0-9][\w.-]{0,63}$/.test(value)),

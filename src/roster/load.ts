@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
+import { closestMatch } from '../data/closest-match.ts';
 import { hideSecrets } from '../data/hide-secrets.ts';
-import { nearest } from '../data/nearest.ts';
 import { type Data, type Dict, isDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { checkTrusted } from '../trust/check.ts';
@@ -124,10 +124,10 @@ const resolveDict = async (dict: Dict, resolve: RosterRequest['resolve']): Promi
 };
 
 const pick = async (name: string, source: string): Promise<Backend> => {
-  const backend = name === '' ? looksOf(source) : name;
+  const backend = name === '' ? backendOf(source) : name;
   const load = Object.hasOwn(backends, backend) ? backends[backend] : undefined;
   if (load !== undefined) return load();
-  const meant = nearest(backend, Object.keys(backends));
+  const meant = closestMatch(backend, Object.keys(backends));
   throw new TsaltError('roster-backend', `There is no roster backend '${backend}'.`, {
     hint:
       meant === undefined
@@ -137,7 +137,7 @@ const pick = async (name: string, source: string): Promise<Backend> => {
 };
 
 /** Detects the backend of a source that is only a path. */
-export const looksOf = (source: string): string => {
+export const backendOf = (source: string): string => {
   const stat = statSync(source, { throwIfNoEntry: false });
   if (stat?.isDirectory()) return 'dir';
   if (/\.(ts|mts|js|mjs)$/.test(source)) return 'module';

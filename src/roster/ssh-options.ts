@@ -1,4 +1,4 @@
-import { nearest } from '../data/nearest.ts';
+import { closestMatch } from '../data/closest-match.ts';
 import { harmlessSshOptions as allowed } from '../protocol/ssh-options.ts';
 
 const byLowerCase = new Map(allowed.map(name => [name.toLowerCase(), name]));
@@ -33,7 +33,7 @@ export const readSshOption = (
   if (match === null) return { problem: 'is not of the form Name=value', hint: undefined };
   const known = byLowerCase.get(name.toLowerCase());
   if (known !== undefined) return { value: `${known}=${value.trim()}` };
-  const meant = nearest(name, allowed);
+  const meant = closestMatch(name, allowed);
   return {
     problem: 'is not among the ssh options that may be set',
     hint:

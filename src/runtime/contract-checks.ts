@@ -7,7 +7,7 @@ import { isPlainDict } from '../protocol/plain.ts';
  * Returns the errors in the parameters of a function that `auto_state` calls: it receives a name
  * (not `list`) and the arguments of the state as options, any of which may be missing.
  */
-export const optionFaults = (fun: string, signature: FunctionSignature): string[] => {
+export const optionErrors = (fun: string, signature: FunctionSignature): string[] => {
   const [first, ...others] = signature.positional;
   const more = fun === 'list' && first !== undefined ? [first, ...others] : others;
   const misplaced =

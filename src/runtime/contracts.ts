@@ -5,7 +5,7 @@ import type { FunctionSignature } from '../protocol/meta.ts';
 import { isPlainDict } from '../protocol/plain.ts';
 import { positionsOf } from '../protocol/stack.ts';
 import { autoState } from './auto-state.ts';
-import { checkContractReturn, checkDescription, optionFaults } from './contract-checks.ts';
+import { checkContractReturn, checkDescription, optionErrors } from './contract-checks.ts';
 
 export type ContractExports = Readonly<Record<string, unknown>>;
 // biome-ignore lint/suspicious/noExplicitAny: a module's function takes what its author says
@@ -140,7 +140,7 @@ const missing = (
         `contract '${name}' wants ${shown}: '${fun}' has no parameter '${lacking.join("', '")}'`,
       ];
     return signature && name === 'auto_state' && !own
-      ? optionFaults(fun, signature).map(fault => `contract 'auto_state': ${fault}`)
+      ? optionErrors(fun, signature).map(fault => `contract 'auto_state': ${fault}`)
       : [];
   });
 };

@@ -1,4 +1,4 @@
-import { whyNotHere } from '../data/not-here.ts';
+import { whyUnsupported } from '../data/unsupported.ts';
 import {
   CommandExecutionError,
   type FunctionTable,
@@ -88,7 +88,7 @@ const splitOpen = (args: readonly unknown[]) => {
 const whyNotOnHost = (kind: 'exec' | 'state', name: string): string | undefined =>
   kind === 'exec' && name.startsWith('state.')
     ? "states are compiled on the control node; a module calls single ones by __states__['pkg.installed']"
-    : whyNotHere(kind, name);
+    : whyUnsupported(kind, name);
 
 /** Returns the error for a function that does not exist. */
 export const missingFunction = (

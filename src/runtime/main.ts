@@ -45,7 +45,7 @@ export const start = ({ manifest }: { readonly manifest: Manifest }): void => {
 
 /** Loaded only by guarded runs. */
 const startWatchdog = async (registry: FullRegistry, folder: string): Promise<void> => {
-  const { runWatchdog: watch } = await import('./guard/watchdog.ts');
+  const { runWatchdog: watch } = await import('./rollback/watchdog.ts');
   const context = idleContext(registry, TS.dir, { test: false, log: () => undefined });
   setContext(context);
   setContext({ ...context, grains: await collectGrains(registry, () => undefined) });

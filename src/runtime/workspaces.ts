@@ -16,7 +16,7 @@ import {
   lockHolder,
   processStart,
 } from '../modules/_shared/commands/run-lock.ts';
-import { guardHolder } from './guard/folders.ts';
+import { rollbackHolder } from './rollback/folders.ts';
 
 /** Records which process a workspace with a random name belongs to. */
 const ownerFile = 'owner.json';
@@ -117,7 +117,7 @@ const ownerOf = (dir: string): Owner | undefined => {
 /** Returns who else uses a workspace: another run of states, or a watchdog. */
 export const workspaceHolder = (dir: string): LockHolder | undefined => {
   const holder = lockHolder(dir);
-  return holder && holder.pid !== process.pid ? holder : guardHolder(dir);
+  return holder && holder.pid !== process.pid ? holder : rollbackHolder(dir);
 };
 
 /**

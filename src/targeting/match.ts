@@ -170,7 +170,7 @@ export const needs = (
  * Returns why an expression cannot match anything, as one sentence; undefined if it can. For
  * targets on the command line: top files follow Salt and silently match nothing.
  */
-export const complaint = (
+export const targetError = (
   expression: Data,
   type: string,
   nodegroups: Nodegroups = {},
@@ -212,7 +212,7 @@ const compoundComplaint = (
     const kind = engineType(term);
     if (kind === undefined)
       return `Target "${text}" makes no sense: there is no target type ${term.engine}@`;
-    const wrong = complaint(term.pattern.replaceAll(term.delimiter ?? ':', ':'), kind);
+    const wrong = targetError(term.pattern.replaceAll(term.delimiter ?? ':', ':'), kind);
     if (wrong) return wrong;
   }
   return undefined;

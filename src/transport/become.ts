@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { program } from '../loader/programs.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Host, Secret } from '../protocol/host.ts';
-import { mayWantPassword, needsTerminal } from './refusal-words.ts';
+import { mayWantPassword, needsTerminal } from './refusal-messages.ts';
 import { quoteForAnyShell, shCommand } from './shell.ts';
 
 /** The programs that run a command as another user. */

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { TsaltError } from '../protocol/error.ts';
 import { askBecomePassword, becomeOf, becomePassword } from './become.ts';
-import { cancelled } from './faults.ts';
 import { runPreFlight } from './pre-flight.ts';
-import { mayWantPassword } from './refusal-words.ts';
-import { uselessNode } from './runtime-faults.ts';
+import { mayWantPassword } from './refusal-messages.ts';
+import { uselessNode } from './runtime-errors.ts';
 import type { Link, RuntimeOptions } from './runtime-link.ts';
 import { RuntimeStart } from './runtime-start.ts';
+import { cancelled } from './unreachable.ts';
 import { uploadNode } from './upload-node.ts';
 
 /**

@@ -2,10 +2,10 @@ import { stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
-import { readable } from './faults.ts';
 import { loginShell } from './login-shell.ts';
 import { processChannel } from './process-channel.ts';
 import type { Transport, TransportOptions } from './transport.ts';
+import { readable } from './unreachable.ts';
 
 /**
  * Connects to systems on this machine without sshd: a directory tree through `chroot`

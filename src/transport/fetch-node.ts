@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { TsaltError } from '../protocol/error.ts';
-import { readable } from './faults.ts';
 import { binaryName, discardHalves, type NodeTarget, nodeFolder } from './node-cache.ts';
 import { officialReleases, type Release, type Releases } from './node-release.ts';
+import { readable } from './unreachable.ts';
 
 /**
  * Fetches a Node binary into the cache with the user's npm and its settings: the official one, or

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { messageOf, showPlace, TsaltError } from '../protocol/error.ts';
+import { messageOf, showLocation, TsaltError } from '../protocol/error.ts';
 import {
   addKnownHost,
   checkHostKey,
@@ -51,7 +51,7 @@ export const verifyHostKey = (rules: HostKeyRules, address: HostAddress, key: Bu
         {
           kind: 'host-key',
           at: verdict.entry.at,
-          hint: `Someone may intercept the connection. If the host was really reinstalled, remove its old key: ssh-keygen -R '${name}' (${showPlace(verdict.entry.at)}).`,
+          hint: `Someone may intercept the connection. If the host was really reinstalled, remove its old key: ssh-keygen -R '${name}' (${showLocation(verdict.entry.at)}).`,
         },
       );
     case 'unknown':

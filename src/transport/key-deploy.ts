@@ -4,9 +4,9 @@ import type { ParsedKey } from 'ssh2';
 import { program } from '../loader/programs.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Host, Secret } from '../protocol/host.ts';
-import { readable } from './faults.ts';
 import { shCommand } from './shell.ts';
 import type { AskSecret, Connection, ConnectOptions, Transport } from './transport.ts';
+import { readable } from './unreachable.ts';
 
 export type KeyDeployOptions = {
   readonly transport: Transport;

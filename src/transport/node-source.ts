@@ -71,7 +71,7 @@ export const nodeSource = ({
     return withSpareCache(cacheDir, async dir => {
       const folder = await nodeFolder(dir);
       if (prepared) return await compressed(folder, prepared);
-      if (wanted === undefined && isOwnTarget(target))
+      if (wanted === undefined && isLocalTarget(target))
         return await compressed(folder, await realpath(process.execPath));
       if (!mayFetch) throw noBinary(hostId, platform, target);
       log?.(`${hostId}: fetching Node for ${target}`);
@@ -106,7 +106,7 @@ export const targetOf = ({ os, arch, libc }: Platform): NodeTarget | undefined =
  * Whether this process's own binary can run elsewhere. Official builds contain their libraries;
  * those of distributions are linked against the distribution's.
  */
-export const isOwnTarget = (target: NodeTarget): boolean => {
+export const isLocalTarget = (target: NodeTarget): boolean => {
   if (process.platform !== 'linux' || `linux-${process.arch}` !== target) return false;
   const variables = process.config.variables as Readonly<Record<string, unknown>>;
   const shared = Object.keys(variables).some(

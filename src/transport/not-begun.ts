@@ -1,9 +1,9 @@
 import { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
 import { type Become, becomeProgram, becomeRefused } from './become.ts';
-import { readable } from './faults.ts';
-import { isAccountTrouble, isMissingProgram, isRefusal } from './refusal-words.ts';
+import { isAccountTrouble, isMissingProgram, isRefusal } from './refusal-messages.ts';
 import type { Exit } from './transport.ts';
+import { readable } from './unreachable.ts';
 
 /**
  * Returns the error for a command that ended before its first message: because of sudo, the login

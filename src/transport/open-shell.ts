@@ -1,14 +1,14 @@
 import { PassThrough } from 'node:stream';
 import type { Host, Secret } from '../protocol/host.ts';
 import { becomeOf, becomesOther, PasswordPrompt, wrongBecomePassword } from './become.ts';
-import { cancelled, readable } from './faults.ts';
 import { loginShell } from './login-shell.ts';
 import { notBegun } from './not-begun.ts';
 import { onAbort } from './on-abort.ts';
 import { neededPassword } from './raw-shell.ts';
-import { shortLines } from './refusal-words.ts';
+import { shortLines } from './refusal-messages.ts';
 import { posixQuote } from './shell.ts';
 import type { Channel, Connection, PersonsTerminal } from './transport.ts';
+import { cancelled, readable } from './unreachable.ts';
 
 export type OpenShellOptions = {
   readonly connection: Connection;

@@ -1,7 +1,7 @@
 import { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
-import { readable } from './faults.ts';
 import type { Transport, TransportName, TransportOptions } from './transport.ts';
+import { readable } from './unreachable.ts';
 
 /**
  * Combines all transports of one run: each host uses the transport of its roster entry, or else the

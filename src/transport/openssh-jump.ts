@@ -1,6 +1,6 @@
 import { TsaltError } from '../protocol/error.ts';
-import { readable } from './faults.ts';
 import { posixQuote } from './shell.ts';
+import { readable } from './unreachable.ts';
 
 /**
  * Returns the ssh option for jump hosts. For a `ProxyJump`, ssh starts another ssh without passing

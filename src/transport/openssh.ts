@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
 import { harmlessSshOptions } from '../protocol/ssh-options.ts';
-import { cancelled, readable } from './faults.ts';
 import { jumpOption } from './openssh-jump.ts';
 import { processChannel } from './process-channel.ts';
-import { isAccountTrouble } from './refusal-words.ts';
+import { isAccountTrouble } from './refusal-messages.ts';
 import type { Connection, Exit, HostKeyMode, Transport, TransportOptions } from './transport.ts';
 import { parseTunnel } from './tunnels.ts';
+import { cancelled, readable } from './unreachable.ts';
 
 /**
  * The system's `ssh`, for features that ssh2 lacks: host and user certificates, FIDO keys, GSSAPI.

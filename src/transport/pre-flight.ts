@@ -6,11 +6,11 @@ import type { Phase } from '../protocol/event.ts';
 import type { Host } from '../protocol/host.ts';
 import { checkTrusted } from '../trust/check.ts';
 import type { Become } from './become.ts';
-import { BootstrapExchange } from './conversation.ts';
-import { readable } from './faults.ts';
-import type { HandshakeMessage } from './greeting.ts';
+import { BootstrapExchange } from './bootstrap-exchange.ts';
+import type { HandshakeMessage } from './handshake-messages.ts';
 import { posixQuote, quoteForAnyShell, shCommand } from './shell.ts';
 import type { Connection } from './transport.ts';
+import { readable } from './unreachable.ts';
 
 export type PreFlightOptions = {
   readonly connection: Connection;

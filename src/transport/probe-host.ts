@@ -1,10 +1,10 @@
 import { program } from '../loader/programs.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Host, Secret } from '../protocol/host.ts';
-import { readable } from './faults.ts';
 import { runRaw } from './raw-shell.ts';
 import { quoteForAnyShell, shCommand } from './shell.ts';
 import type { Connection } from './transport.ts';
+import { readable } from './unreachable.ts';
 
 /** The state of a host: host-supplied, made safe for a terminal. */
 export type HostProbe = {

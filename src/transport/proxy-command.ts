@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { Duplex } from 'node:stream';
-import { unreachable } from './faults.ts';
+import { unreachable } from './unreachable.ts';
 
 /**
  * Opens the `ProxyCommand` of the user's ssh configuration as a socket. `ssh -G` has expanded its

@@ -8,12 +8,12 @@ import {
   PasswordPrompt,
   wrongBecomePassword,
 } from './become.ts';
-import { cancelled, readable } from './faults.ts';
 import { notBegun } from './not-begun.ts';
 import { onAbort } from './on-abort.ts';
-import { mayWantPassword, shortLines } from './refusal-words.ts';
+import { mayWantPassword, shortLines } from './refusal-messages.ts';
 import { posixQuote } from './shell.ts';
 import type { Connection, Exit } from './transport.ts';
+import { cancelled, readable } from './unreachable.ts';
 
 export type RawOptions = {
   readonly connection: Connection;

@@ -1,16 +1,16 @@
 import { artifactFrame, type LoaderConfig } from '../loader/config.ts';
-import { loaderWord, program } from '../loader/programs.ts';
+import { loaderArgument, program } from '../loader/programs.ts';
 import type { Hello } from '../protocol/job.ts';
 import { Peer } from '../protocol/peer.ts';
 import type { Become } from './become.ts';
-import { BootstrapExchange, secondsToSend } from './conversation.ts';
-import { cancelled, readable } from './faults.ts';
-import { greetingFault, type LoaderLine, platformOf } from './greeting.ts';
+import { BootstrapExchange, secondsToSend } from './bootstrap-exchange.ts';
+import { handshakeTextError, type LoaderLine, platformOf } from './handshake-messages.ts';
 import type { Platform } from './node-source.ts';
 import { runRaw } from './raw-shell.ts';
-import { checkHello, loaderFault, noHello, stuck } from './runtime-faults.ts';
+import { checkHello, loaderError, noHello, runtimeStuck } from './runtime-errors.ts';
 import type { Link, RuntimeOptions } from './runtime-link.ts';
 import { quoteForAnyShell, shCommand } from './shell.ts';
+import { cancelled, readable } from './unreachable.ts';
 import { watch } from './watch.ts';
 
 export type Begun = { readonly link: Link } | { readonly platform: Platform };
@@ -70,14 +70,14 @@ export class RuntimeStart {
           return { platform };
         }
         const { value } = said;
-        if (value.error !== undefined) throw loaderFault(host, value);
+        if (value.error !== undefined) throw loaderError(host, value);
         if (!sent) this.#sendEarly(conversation);
         sent = true;
         if (value.need === 'artifact')
           patience = seconds + secondsToSend(await this.#sendArtifact(conversation));
         else if (value.start === true)
           return { link: await this.#start(conversation, value, seconds, become) };
-        else throw greetingFault(host.id, 'an unknown first line');
+        else throw handshakeTextError(host.id, 'an unknown first line');
       }
     } catch (error) {
       const reason = signal?.aborted ? cancelled(host.id) : error;
@@ -100,7 +100,7 @@ export class RuntimeStart {
     const base64 = (text: string): string => `'${Buffer.from(text).toString('base64')}'`;
     return become.wrap(
       shCommand(program('find-node'), [
-        `'${loaderWord()}'`,
+        `'${loaderArgument()}'`,
         base64(JSON.stringify(config)),
         quoteForAnyShell(host.thin_dir ?? '', 'thin_dir'),
         `'${this.#suffix}'`,
@@ -162,7 +162,7 @@ export class RuntimeStart {
         kill: () => this.#kill(said.pid, password),
       });
       const timer = setTimeout(
-        () => endByForce(noHello(host, seconds), stuck(host, seconds)),
+        () => endByForce(noHello(host, seconds), runtimeStuck(host, seconds)),
         seconds * 1000,
       );
       this.#hello = value => {

@@ -1,5 +1,5 @@
 import { TsaltError } from '../protocol/error.ts';
-import { readable } from './faults.ts';
+import { readable } from './unreachable.ts';
 
 /**
  * Quotes a string as one argument for an unknown shell: sh, bash, zsh, fish and csh all read text

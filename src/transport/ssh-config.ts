@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { TsaltError } from '../protocol/error.ts';
 import { checkTrusted } from '../trust/check.ts';
-import { readable } from './faults.ts';
+import { readable } from './unreachable.ts';
 
 /** Settings of the user's ssh configuration for one host; unset ones are absent. */
 export type SshSettings = {

@@ -1,7 +1,7 @@
 import { connect as connectSocket } from 'node:net';
 import type { Client } from 'ssh2';
 import { TsaltError } from '../protocol/error.ts';
-import { readable } from './faults.ts';
+import { readable } from './unreachable.ts';
 
 /** `[bind:]port:host:hostport`, as OpenSSH's `-R`. */
 export type Tunnel = {

@@ -4,13 +4,13 @@ import { TsaltError } from '../protocol/error.ts';
 import type { Phase } from '../protocol/event.ts';
 import type { Host } from '../protocol/host.ts';
 import type { Become } from './become.ts';
-import { BootstrapExchange, secondsToSend } from './conversation.ts';
-import { readable } from './faults.ts';
-import type { HandshakeMessage } from './greeting.ts';
+import { BootstrapExchange, secondsToSend } from './bootstrap-exchange.ts';
+import type { HandshakeMessage } from './handshake-messages.ts';
 import type { Mirror } from './node-mirror.ts';
 import type { NodeSource, Platform } from './node-source.ts';
 import { quoteForAnyShell, shCommand } from './shell.ts';
 import type { Connection } from './transport.ts';
+import { readable } from './unreachable.ts';
 
 export type UploadOptions = {
   readonly connection: Connection;

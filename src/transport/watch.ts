@@ -1,8 +1,8 @@
-import type { BootstrapExchange } from './conversation.ts';
-import { cancelled } from './faults.ts';
+import type { BootstrapExchange } from './bootstrap-exchange.ts';
 import { onAbort } from './on-abort.ts';
-import { lost, stuck, tooLong } from './runtime-faults.ts';
+import { linkLost, runtimeStuck, tooLong } from './runtime-errors.ts';
 import type { RuntimeOptions } from './runtime-link.ts';
+import { cancelled } from './unreachable.ts';
 
 /** Milliseconds for a host to end its processes when the run is cancelled. */
 const goodbye = 200;
@@ -58,7 +58,7 @@ export const watch = (
     silent = heard() === last ? silent + 1 : 0;
     last = heard();
     const seconds = (every * beatsMissed) / 1000;
-    if (silent > beatsMissed) endByForce(lost(host, seconds), stuck(host, seconds));
+    if (silent > beatsMissed) endByForce(linkLost(host, seconds), runtimeStuck(host, seconds));
     else ping();
   }, every);
   const { total } = timeouts ?? {};

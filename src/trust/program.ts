@@ -27,7 +27,7 @@ export const checkProgram = (
 };
 
 /** Splits a shell command up to its first operator into words, without their quotes. */
-export const commandWords = (command: string): string[] => {
+export const commandArgs = (command: string): string[] => {
   const [first = ''] = command.split(/[|&;<>()]/);
   return [...first.matchAll(/'([^']*)'|"([^"]*)"|[^\s'"]+/g)].map(
     ([word, single, double]) => single ?? double ?? word,

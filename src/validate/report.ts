@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { nearest } from '../data/nearest.ts';
+import { closestMatch } from '../data/closest-match.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import { findingText, type HostFinding, type Severity } from './findings.ts';
@@ -35,7 +35,7 @@ const formats: Readonly<Record<string, ReportFormat>> = {
 export const reportFormat = (name: string): ReportFormat => {
   const format = Object.hasOwn(formats, name) ? formats[name] : undefined;
   if (format) return format;
-  const meant = nearest(name, Object.keys(formats));
+  const meant = closestMatch(name, Object.keys(formats));
   throw new TsaltError('usage-value', `There is no format '${name}' of findings.`, {
     hint:
       meant === undefined

@@ -1,7 +1,7 @@
 import { existsSync, type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 
-export type WatchedPlaces = {
+export type WatchedPaths = {
   /** Folders with everything below them. */
   readonly folders: readonly string[];
   readonly files: readonly string[];
@@ -17,7 +17,7 @@ const quiet = 30;
  * @param places read again after each change
  */
 export const watchProject = async function* (
-  places: () => WatchedPlaces,
+  places: () => WatchedPaths,
 ): AsyncGenerator<readonly string[]> {
   const changed = new Set<string>();
   let wake: () => void = () => undefined;
@@ -51,7 +51,7 @@ export const watchProject = async function* (
   }
 };
 
-const watchAll = ({ folders, files }: WatchedPlaces, note: (path: string) => void): FSWatcher[] => {
+const watchAll = ({ folders, files }: WatchedPaths, note: (path: string) => void): FSWatcher[] => {
   const trees = [...new Set(folders)].filter(existsSync).map(folder =>
     watch(folder, { recursive: true }, (_, name) => {
       if (name !== null && !isSwap(name)) note(resolve(folder, name));

@@ -1,4 +1,4 @@
-import { nearest } from '../data/nearest.ts';
+import { closestMatch } from '../data/closest-match.ts';
 import { invalidKeywords } from '../data/signatures/bind.ts';
 import type { Dict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
@@ -63,7 +63,7 @@ export const isUnsupportedKeyword = (name: string): boolean => Object.hasOwn(uns
 export const meantKeyword = (name: string, known: readonly string[]): string | undefined => {
   const plain = name.toLowerCase().replaceAll('-', '_');
   const slip = Object.hasOwn(slips, plain) ? slips[plain] : undefined;
-  return slip !== undefined && known.includes(slip) ? slip : nearest(plain, known);
+  return slip !== undefined && known.includes(slip) ? slip : closestMatch(plain, known);
 };
 
 /**

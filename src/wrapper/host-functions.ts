@@ -135,7 +135,7 @@ const modules: Readonly<Record<string, Readonly<Record<string, HostFunction>>>> 
 };
 
 /** Formats of `file.serialize` that only the control node reads or writes. */
-export const formatsHere = {
+export const controlFormats = {
   'slsutil.deserialize': ['yaml', 'yamlex', 'toml'],
   'slsutil.serialize': ['python'],
 } as const;

@@ -82,7 +82,7 @@ const looking: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Whether a function of the control node only reads one host's data. */
-export const onlyLooks = (name: string): boolean => {
+export const isReadOnly = (name: string): boolean => {
   const [module, fun = ''] = splitFunctionName(name);
   return Object.hasOwn(looking, module) && looking[module]?.includes(fun) === true;
 };

@@ -1,6 +1,5 @@
 import { yamlKind } from '../data/formats/yaml-kind.ts';
 import type { TsaltError } from '../protocol/error.ts';
-import type { YamlSource } from './fault.ts';
 import {
   coreTags,
   type MappingNode,
@@ -11,8 +10,9 @@ import {
 } from './node.ts';
 import { type Parsed, parse } from './parse.ts';
 import { EventReader, type NodeEvent } from './reader.ts';
-import { scalarTaint, taintFault } from './scalar-taint.ts';
+import { scalarTaint, taintError } from './scalar-taint.ts';
 import { checkTaint } from './taint-check.ts';
+import type { YamlSource } from './yaml-error.ts';
 
 /** Limit of nodes that aliases may add to the written ones; an alias bomb exceeds it. */
 const maxAliased = 1_000_000;
@@ -49,7 +49,7 @@ const checked = (source: YamlSource): Parsed | undefined => {
   const { taint } = source;
   if (!taint) return undefined;
   return checkTaint(source, taint.ranges, range => {
-    throw taintFault(source, taint, range, range.start);
+    throw taintError(source, taint, range, range.start);
   });
 };
 
@@ -143,7 +143,7 @@ class Composer {
     const open = this.#stack.at(-1);
     const isKey = open?.node.kind === 'mapping' && !open.key;
     if (isKey && event.plain && mergeKinds.has(node.tag))
-      throw taintFault(this.#source, taint, ranges[0], event.from);
+      throw taintError(this.#source, taint, ranges[0], event.from);
     taint.onScalar?.(event.value, ranges);
     return { ...node, taint: ranges };
   }

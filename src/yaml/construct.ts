@@ -1,12 +1,11 @@
+import { setCollectionTaint } from '../data/collection-taint.ts';
 import { escapeOf, pyRepr } from '../data/python/python-text.ts';
 import type { Ranges } from '../data/taint.ts';
-import { setTaintMarks } from '../data/taint-marks.ts';
 import { findKey } from '../data/values/key.ts';
 import { markOrdered } from '../data/values/ordered.ts';
-import { NodePositions, setPlaces } from '../data/values/position.ts';
+import { NodePositions, setPositions } from '../data/values/position.ts';
 import { type Data, type DataKey, type Dict, Float } from '../data/values/value.ts';
 import type { TsaltError } from '../protocol/error.ts';
-import type { YamlSource } from './fault.ts';
 import { flatten } from './merge-keys.ts';
 import {
   coreTags,
@@ -17,6 +16,7 @@ import {
   type YamlPair,
 } from './node.ts';
 import { toFloat, toInt, yamlBool } from './scalar.ts';
+import type { YamlSource } from './yaml-error.ts';
 
 const untagged = { scalar: coreTags.str, sequence: coreTags.seq, mapping: coreTags.map };
 
@@ -123,7 +123,7 @@ export class Constructor {
       keys.push(key);
       offsets.push(keyNode.at);
     }
-    setPlaces(dict, new NodePositions(this.#source.locate, node.at, offsets, keys));
+    setPositions(dict, new NodePositions(this.#source.locate, node.at, offsets, keys));
     if (this.#source.taint) markPairs(dict, keys, node.pairs);
     return dict;
   }
@@ -150,7 +150,7 @@ export class Constructor {
       throw this.#fault(`expected a sequence node, but found ${node.kind}`, node.at);
     for (const item of node.items) list.push(this.#data(item));
     const offsets = node.items.map(item => (item.kind === 'scalar' ? item.at : -1));
-    setPlaces(list, new NodePositions(this.#source.locate, node.at, offsets));
+    setPositions(list, new NodePositions(this.#source.locate, node.at, offsets));
     if (this.#source.taint) markItems(list, node.items);
   }
 
@@ -267,7 +267,7 @@ const markItems = (list: Data[], items: readonly YamlNode[]): void => {
     const ranges = taintOf(item);
     if (ranges) values.set(index, ranges);
   }
-  if (values.size > 0) setTaintMarks(list, { keys: new Map(), values });
+  if (values.size > 0) setCollectionTaint(list, { keys: new Map(), values });
 };
 
 /** Records which keys and values of a dictionary a host chose. */
@@ -280,7 +280,7 @@ const markPairs = (dict: Dict, given: readonly DataKey[], pairs: readonly YamlPa
     if (ofKey) keys.set(key, ofKey);
     if (ofValue) values.set(key, ofValue);
   }
-  if (keys.size + values.size > 0) setTaintMarks(dict, { keys, values });
+  if (keys.size + values.size > 0) setCollectionTaint(dict, { keys, values });
 };
 
 /** Returns why Python refuses a text as base64; like Python, ignores other characters. */

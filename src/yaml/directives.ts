@@ -1,4 +1,4 @@
-import type { YamlSource } from './fault.ts';
+import type { YamlSource } from './yaml-error.ts';
 
 const beforeDirective = /(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|[\r\n]))+/y;
 const directive = /%(\S*)(?:[ \t]+(\S+))?[^\r\n]*(?:\r\n|[\r\n]|$)/y;

@@ -1,8 +1,8 @@
 import type { Data } from '../data/values/value.ts';
 import { compose } from './compose.ts';
 import { Constructor } from './construct.ts';
-import type { YamlLoadOptions } from './fault.ts';
 import { sourceOf } from './source-of.ts';
+import type { YamlLoadOptions } from './yaml-error.ts';
 
 /**
  * Parses YAML by the rules of Salt's loader: YAML 1.1 scalars, leading zeros of ints dropped

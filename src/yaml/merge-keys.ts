@@ -1,6 +1,6 @@
 import type { TsaltError } from '../protocol/error.ts';
-import type { YamlSource } from './fault.ts';
 import { coreTags, type MappingNode, type YamlNode, type YamlPair } from './node.ts';
+import type { YamlSource } from './yaml-error.ts';
 
 /**
  * Expands `<<` as Salt's loader does: merged pairs come first, explicit keys win, and of several

@@ -2,7 +2,6 @@ import { type Event, parseEvents, YAMLException } from 'js-yaml';
 import { constructsOf } from './constructs.ts';
 import { separatingTabs } from './continued-nodes.ts';
 import { checkDirectives } from './directives.ts';
-import type { YamlSource } from './fault.ts';
 import {
   anchorEdits,
   betweenScalars,
@@ -14,7 +13,8 @@ import {
   withoutTabs,
 } from './leniency.ts';
 import { maxDepth } from './node.ts';
-import { syntaxFault } from './syntax-fault.ts';
+import { syntaxError } from './syntax-error.ts';
+import type { YamlSource } from './yaml-error.ts';
 
 /** The events of js-yaml, and the text to which their offsets refer. */
 export type Parsed = {
@@ -60,7 +60,7 @@ export const parse = (source: YamlSource): Parsed => {
       }
       const more: readonly Edit[] = isShallow ? indentEdits(text) : dashEdits(text, at);
       if (round >= maxRounds || (more.length === 0 && !(isShallow && tabs.length > 0)))
-        throw syntaxFault(source, error.reason, at);
+        throw syntaxError(source, error.reason, at);
       edits = [...edits, ...more].sort((one, other) => one.at - other.at);
     }
   }

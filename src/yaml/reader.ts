@@ -8,10 +8,10 @@ import {
   type ScalarEvent,
 } from 'js-yaml';
 import { isQuoted } from './constructs.ts';
-import type { YamlSource } from './fault.ts';
 import type { Parsed } from './parse.ts';
-import { flowNodeFault } from './syntax-fault.ts';
+import { flowNodeError } from './syntax-error.ts';
 import { resolveTag } from './tags.ts';
+import type { YamlSource } from './yaml-error.ts';
 
 export type NodeEvent = {
   readonly kind: 'scalar' | 'sequence' | 'mapping';
@@ -217,7 +217,7 @@ export class EventReader {
   /** Refuses `?b` between brackets, as libyaml does. */
   #refuseQuestion({ valueStart }: ScalarEvent, begin: number): void {
     if (this.#text.charCodeAt(valueStart) !== 0x3f) return;
-    if (this.#open.at(-1) === 'flow') throw flowNodeFault(this.#source, begin);
+    if (this.#open.at(-1) === 'flow') throw flowNodeError(this.#source, begin);
   }
 
   #properties(

@@ -7,9 +7,9 @@ import {
   type TaintRange,
   wholeRange,
 } from '../data/taint.ts';
-import { showPlace, TsaltError } from '../protocol/error.ts';
-import type { TaintOptions, YamlSource } from './fault.ts';
+import { showLocation, TsaltError } from '../protocol/error.ts';
 import type { NodeEvent } from './reader.ts';
+import type { TaintOptions, YamlSource } from './yaml-error.ts';
 
 /**
  * Returns the tainted parts of a scalar's value, precisely if the text contains the value
@@ -38,14 +38,14 @@ export const scalarTaint = (
  *
  * @param offset position in the rendered text
  */
-export const taintFault = (
+export const taintError = (
   source: YamlSource,
   { owner }: TaintOptions,
   range: TaintRange,
   offset: number,
 ): TsaltError => {
   const at = source.written(Math.min(offset, source.text.length));
-  const place = range.place ?? showPlace(at);
+  const place = range.place ?? showLocation(at);
   const found = range.place && /^(.*):(\d+):(\d+)$/s.exec(range.place);
   return new TsaltError(
     'render-tainted',

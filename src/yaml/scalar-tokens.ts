@@ -1,7 +1,7 @@
 import { EVENT_ID, getScalarValue, SCALAR_STYLE } from 'js-yaml';
 import { TsaltError } from '../protocol/error.ts';
-import { YamlSource } from './fault.ts';
 import { parse } from './parse.ts';
+import { YamlSource } from './yaml-error.ts';
 
 /** A scalar of a text: its value, and the text between its quotes. */
 export type WrittenScalar = {

@@ -1,6 +1,6 @@
 import type { DocumentEvent } from 'js-yaml';
-import type { YamlSource } from './fault.ts';
 import { tagPrefix } from './node.ts';
+import type { YamlSource } from './yaml-error.ts';
 
 /** Resolves the tag of a node: `!!str`, `!suffix`, `!handle!suffix`, `!<tag>`. */
 export const resolveTag = (

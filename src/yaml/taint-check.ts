@@ -3,8 +3,8 @@ import { firstBehind, isTouched, type Ranges, type TaintRange, touching } from '
 import { withoutEnd } from '../data/values/without-end.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { type Construct, constructsOf, isBracket, isQuoted } from './constructs.ts';
-import { YamlSource } from './fault.ts';
 import { type Parsed, parse } from './parse.ts';
+import { YamlSource } from './yaml-error.ts';
 
 /**
  * Refuses a text whose structure depends on host-supplied data. The events of the text are compared

@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { yamlKind } from '../data/formats/yaml-kind.ts';
 import { findKey } from '../data/values/key.ts';
 import { markOrdered } from '../data/values/ordered.ts';
-import { NodePositions, setPlaces } from '../data/values/position.ts';
+import { NodePositions, setPositions } from '../data/values/position.ts';
 import { type Data, type DataKey, type Dict, isDict } from '../data/values/value.ts';
 import { compose } from './compose.ts';
 import { Constructor } from './construct.ts';
-import type { YamlLoadOptions, YamlSource } from './fault.ts';
 import { flatten } from './merge-keys.ts';
 import { coreTags, type MappingNode, type YamlNode } from './node.ts';
 import { sourceOf } from './source-of.ts';
+import type { YamlLoadOptions, YamlSource } from './yaml-error.ts';
 
 /**
  * Parses Salt's YAMLEX: YAML in which keys may be repeated. Values marked `!aggregate` are then
@@ -44,7 +44,7 @@ class YamlexConstructor {
       return this.#plain.construct(node.tag === '!reset' ? untagged(node) : node);
     if (node.kind === 'sequence') {
       const list = node.items.map(item => this.#construct(item));
-      setPlaces(list, new NodePositions(this.#source.locate, node.at, []));
+      setPositions(list, new NodePositions(this.#source.locate, node.at, []));
       return list;
     }
     return this.#mapping(node);
@@ -76,7 +76,7 @@ class YamlexConstructor {
       keys.push(key);
       offsets.push(keyNode.at);
     }
-    setPlaces(dict, new NodePositions(this.#source.locate, node.at, offsets, keys));
+    setPositions(dict, new NodePositions(this.#source.locate, node.at, offsets, keys));
     return dict;
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { commands, commandUsage, namedCommand } from '../../src/cli/commands.ts';
 import { helpText } from '../../src/cli/help-text.ts';
 import { parseArguments } from '../../src/cli/parse.ts';
-import { protectRemoteCommand } from '../../src/cli/protect-words.ts';
+import { protectRemoteCommand } from '../../src/cli/remote-command-args.ts';
 
 const isCommand = (...argv: string[]): boolean => namedCommand(parseArguments(argv)) !== undefined;
 

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { exitCodeOfHost, gravest } from '../../src/cli/exit-code.ts';
+import { exitCodeOfHost, mostSevereCode } from '../../src/cli/exit-code.ts';
 import type { HostResult } from '../../src/protocol/event.ts';
 import { cleanCommand } from '../../src/request/clean.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
@@ -247,7 +247,7 @@ const failed = (kind: 'auth' | 'unreachable' | 'host-key'): HostResult =>
   result({ retcode: 255, failure: { kind, code: kind, message: kind } });
 
 const exitCodeOf = (results: readonly HostResult[]): number =>
-  gravest(new Set(results.map(exitCodeOfHost)));
+  mostSevereCode(new Set(results.map(exitCodeOfHost)));
 
 test('with several hosts the gravest exit code counts', () => {
   expect(exitCodeOf([result({})])).toBe(0);

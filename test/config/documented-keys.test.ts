@@ -4,9 +4,9 @@ import {
   composed,
   hostDefaults,
   hostOptions,
-  keptNames,
   keyFiles,
   keys,
+  otherSaltOptions,
   secretOptions,
 } from '../../src/config/keys.ts';
 
@@ -18,7 +18,7 @@ test('the reference names every configuration key', () => {
     ...Object.keys(composed),
     ...Object.keys(hostDefaults),
     ...hostOptions,
-    ...keptNames,
+    ...otherSaltOptions,
     ...keyFiles,
     ...secretOptions,
   ];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readFinished, readLine, readStarted } from '../../src/control/serve/said-events.ts';
+import { readFinished, readLine, readStarted } from '../../src/control/serve/reported-events.ts';
 
 const result = {
   name: 'x',

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { shellWords } from '../../src/data/python/shell-words.ts';
+import { shellArgs } from '../../src/data/python/shell-words.ts';
 
 const split = (line: string): string[] | undefined => {
   try {
-    return shellWords(line);
+    return shellArgs(line);
   } catch (error) {
     expect(error).toBeInstanceOf(SyntaxError);
     return undefined;

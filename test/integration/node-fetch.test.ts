@@ -13,14 +13,14 @@ import {
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { unpackNode } from '../../src/transport/fetch-node.ts';
-import { isOwnTarget } from '../../src/transport/node-source.ts';
+import { isLocalTarget } from '../../src/transport/node-source.ts';
 import { packageRoot } from '../helpers/cli.ts';
 import { scratch } from '../helpers/hosts.ts';
 import { type PackageRegistry, startPackageRegistry } from '../helpers/package-registry.ts';
 import { type Project, startProject } from '../helpers/project.ts';
 
 const { path: dir, remove } = scratch('tsalt-fetch');
-const missing = isOwnTarget('linux-x64') ? '' : ' (needs an official Node for linux-x64)';
+const missing = isLocalTarget('linux-x64') ? '' : ' (needs an official Node for linux-x64)';
 const version = process.versions.node;
 
 /** Packages bin/node as npm does. */

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isOwnTarget } from '../../src/transport/node-source.ts';
+import { isLocalTarget } from '../../src/transport/node-source.ts';
 import { canRunApart } from '../helpers/apart.ts';
 import { packageRoot } from '../helpers/cli.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
@@ -23,7 +23,7 @@ import { hasSshd, type Sshd, startSshd } from '../helpers/sshd.ts';
 
 const run = promisify(execFile);
 const busybox = ['/usr/bin/busybox', '/bin/busybox'].find(path => existsSync(path));
-const canBuild = isOwnTarget(process.arch === 'arm64' ? 'linux-arm64' : 'linux-x64');
+const canBuild = isLocalTarget(process.arch === 'arm64' ? 'linux-arm64' : 'linux-x64');
 const canRun = canBuild && busybox !== undefined && hasSshd && canRunApart();
 
 const scratch = mkdtempSync(join(tmpdir(), 'tsalt-executable-'));

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from 'esbuild';
 import { expect, test } from 'vitest';
-import { loaderWord, program } from '../../src/loader/programs.ts';
+import { loaderArgument, program } from '../../src/loader/programs.ts';
 import { which } from '../../src/modules/_shared/commands/which.ts';
 
 const folder = fileURLToPath(new URL('../../src/loader/', import.meta.url));
@@ -46,7 +46,7 @@ test('the oldest Node can parse the loader', () => {
 });
 
 test('the loader leaves room for its arguments in the longest command of dropbear', () => {
-  expect(loaderWord()).not.toMatch(/['\\!\n]/);
-  expect(decodeURIComponent(loaderWord())).toBe(program('loader'));
-  expect(loaderWord().length + program('find-node').length).toBeLessThan(7000);
+  expect(loaderArgument()).not.toMatch(/['\\!\n]/);
+  expect(decodeURIComponent(loaderArgument())).toBe(program('loader'));
+  expect(loaderArgument().length + program('find-node').length).toBeLessThan(7000);
 });

@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { which } from '../../src/modules/_shared/commands/which.ts';
 import { readMounts } from '../../src/modules/_shared/files/mounts.ts';
-import { splitCommandWords } from '../../src/modules/_shared/text/words.ts';
+import { splitCommandArgs } from '../../src/modules/_shared/text/command-args.ts';
 import type { PlainDict } from '../../src/modules/api.ts';
 import { run_chroot } from '../../src/modules/cmd/exec/cmd/chroot.ts';
 import * as programs from '../../src/modules/cmd/exec/cmd/programs.ts';
@@ -69,8 +69,8 @@ test('a list of words never meets a shell', async () => {
 });
 
 test('words are split as a shell splits them', () => {
-  expect(splitCommandWords(`a 'b c' "d\\"e" f\\ g ''`)).toEqual(['a', 'b c', 'd"e', 'f g', '']);
-  expect(() => splitCommandWords("a 'b")).toThrow('A quote is not closed');
+  expect(splitCommandArgs(`a 'b c' "d\\"e" f\\ g ''`)).toEqual(['a', 'b c', 'd"e', 'f g', '']);
+  expect(() => splitCommandArgs("a 'b")).toThrow('A quote is not closed');
 });
 
 test('the exit status of the call is the one of the command unless it is ignored', async () => {

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { StateReturn } from '../../src/modules/api.ts';
-import { connectWords } from '../../src/modules/docker/docker-networks.ts';
-import { createWords } from '../../src/modules/docker/docker-options.ts';
+import { connectArgs } from '../../src/modules/docker/docker-networks.ts';
+import { createArgs } from '../../src/modules/docker/docker-options.ts';
 import * as compare from '../../src/modules/docker/exec/docker/compare.ts';
 import * as containers from '../../src/modules/docker/exec/docker/containers.ts';
 import * as files from '../../src/modules/docker/exec/docker/files.ts';
@@ -29,7 +29,7 @@ import { contextOf, testing, within } from './_context.ts';
 
 test("Salt's arguments are docker's flags, each a word", () => {
   expect(
-    createWords('web', 'nginx', {
+    createArgs('web', 'nginx', {
       binds: '/a:/b:ro,/c:/d',
       port_bindings: ['8080:80', 53],
       environment: [{ A: 'x y; $(id)' }, { B: 1 }, { EMPTY: '' }],
@@ -52,7 +52,7 @@ test("Salt's arguments are docker's flags, each a word", () => {
     ...['--entrypoint=/bin/sh', '--', 'nginx', '-c', 'echo', 'a b', 'c'],
   ]);
   expect(
-    createWords('web', 'nginx', {
+    createArgs('web', 'nginx', {
       binds: { '/a': { bind: '/b', mode: 'ro' }, '/c': { bind: '/d' } },
       port_bindings: { 80: 8080, '53/udp': null },
       network_disabled: true,
@@ -61,16 +61,16 @@ test("Salt's arguments are docker's flags, each a word", () => {
     ...['--name=web', '--volume=/a:/b:ro', '--volume=/c:/d', '--publish=8080:80'],
     ...['--publish=53/udp', '--network=none', '--', 'nginx'],
   ]);
-  expect(connectWords({ ipv4_address: '10.1.0.9', aliases: 'a,b', links: { db: 'sql' } })).toEqual([
+  expect(connectArgs({ ipv4_address: '10.1.0.9', aliases: 'a,b', links: { db: 'sql' } })).toEqual([
     ...['--ip=10.1.0.9', '--alias=a', '--alias=b', '--link=db:sql'],
   ]);
-  expect(() => createWords('web', 'nginx', { wings: 2 })).toThrow(
+  expect(() => createArgs('web', 'nginx', { wings: 2 })).toThrow(
     'docker_container does not take wings',
   );
-  expect(() => createWords('web', 'nginx', { env: ['A=1'], environment: ['A=2'] })).toThrow(
+  expect(() => createArgs('web', 'nginx', { env: ['A=1'], environment: ['A=2'] })).toThrow(
     "'environment' is given by two names",
   );
-  expect(() => connectWords({ speed: 1 })).toThrow("A container's network does not take speed.");
+  expect(() => connectArgs({ speed: 1 })).toThrow("A container's network does not take speed.");
 });
 
 /** A registry with the user anna; her password is not among its own arguments. */

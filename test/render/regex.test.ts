@@ -5,7 +5,7 @@ import {
   boundedMatches,
   boundedTest,
   filterRegex,
-  matchesInTurns,
+  matchesYielding,
 } from '../../src/render/filters/python-regex.ts';
 import { longestTurn } from '../helpers/cpu-time.ts';
 import { seeded } from '../helpers/random.ts';
@@ -22,14 +22,14 @@ test('an ambiguous expression on a text of any length has its answer in linear t
     ['^(\\w+\\s?)*$', `${'ab '.repeat(5_000)}!`, 0],
   ] as const) {
     const begin = performance.now();
-    const found = await matchesInTurns(filterRegex(pattern, flags), text);
+    const found = await matchesYielding(filterRegex(pattern, flags), text);
     expect(found).toHaveLength(expected);
     await setImmediate();
     expect(boundedTest(filterRegex(pattern, {}), text)).toBe(expected > 0);
     expect(performance.now() - begin).toBeLessThan(2000);
   }
   const long = filterRegex('(?P<all>(a+)+)b', flags);
-  const [match] = (await matchesInTurns(long, `x${'a'.repeat(20_000)}b`)) ?? [];
+  const [match] = (await matchesYielding(long, `x${'a'.repeat(20_000)}b`)) ?? [];
   expect(match?.index).toBe(1);
   expect(match?.groups?.all).toHaveLength(20_000);
 });
@@ -45,7 +45,7 @@ test('sixty expressions that no automaton can match are refused within seconds, 
 
 test.each([
   ['at once', 'boundedMatches'],
-  ['in turns', 'matchesInTurns'],
+  ['in turns', 'matchesYielding'],
 ] as const)(
   'an expression that takes for ever blocks the event loop for no more than 100 ms: %s',
   async (_, name) => {
@@ -56,7 +56,7 @@ test.each([
       const { [name]: matches } = await import('../../src/render/filters/python-regex.ts');
       return longestTurn(() => search(matches));
     };
-    const search = async (matches: typeof matchesInTurns): Promise<void> => {
+    const search = async (matches: typeof matchesYielding): Promise<void> => {
       for (const [pattern, text] of [
         ['(a+)+(?=c)$', `${'a'.repeat(40)}b`],
         ['(a|aa)+(?!c)c$', `${'a'.repeat(60)}b`],

@@ -7,7 +7,7 @@ import { traverse } from '../../src/data/values/traverse.ts';
 import { type Data, type DataKey, type Dict, Float, toDict } from '../../src/data/values/value.ts';
 import { FileRoots } from '../../src/fileserver/file-roots.ts';
 import { render, renderText } from '../../src/render/render.ts';
-import { wholeMark } from '../../src/render/share/mark.ts';
+import { deepFingerprint } from '../../src/render/share/fingerprint.ts';
 import type { RenderContext } from '../../src/render/types.ts';
 import { filterBy } from '../../src/wrapper/functions/filter-by.ts';
 
@@ -50,13 +50,13 @@ const hostOf = (id: string, pillar: Dict, roots: FileRoots): RenderContext => {
 };
 
 const outcome = async (pipe: string, text: string, context: RenderContext): Promise<string> => {
-  const before = wholeMark(context.pillar);
+  const before = deepFingerprint(context.pillar);
   try {
     return await renderText({ text, file: 'web.sls', pipe, saltenv: 'base', sls: 'web', context });
   } catch (error) {
     return `fails: ${(error as Error).message}`;
   } finally {
-    expect(wholeMark(context.pillar)).toBe(before);
+    expect(deepFingerprint(context.pillar)).toBe(before);
   }
 };
 
@@ -300,10 +300,10 @@ test('one list in the YAML is one list in each host’s data, and shared with no
   expect(new Set(lists).size).toBe(4);
 });
 
-test('randomness and the clock have one door in this room', () => {
+test('randomness and the clock are read in one file of this folder', () => {
   const folder = new URL('../../src/render/', import.meta.url);
   const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-    name => name.endsWith('.ts') && name !== 'chance.ts',
+    name => name.endsWith('.ts') && name !== 'nondeterminism.ts',
   );
   const offenders = sources.filter(name =>
     /Math\.random|Date\.now|new Date\(\)|\brandom[A-Z]\w*\b[^;]*from 'node:crypto'|crypto\.random/.test(

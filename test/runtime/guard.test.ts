@@ -16,12 +16,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { takeLock } from '../../src/modules/_shared/commands/run-lock.ts';
-import { readGuardAnswer } from '../../src/protocol/guard.ts';
-import { decide, guardHolder, takeGuardNews } from '../../src/runtime/guard/folders.ts';
-import { settleGuard } from '../../src/runtime/guard/guard.ts';
-import { keepAccounts, putAccountsBack } from '../../src/runtime/guard/kept-accounts.ts';
-import { keepFiles, putFilesBack } from '../../src/runtime/guard/kept-files.ts';
-import { takeTurn } from '../../src/runtime/turn.ts';
+import { readRollbackResult } from '../../src/protocol/rollback.ts';
+import { restoreAccounts, snapshotAccounts } from '../../src/runtime/rollback/accounts.ts';
+import { restoreFiles, snapshotFiles } from '../../src/runtime/rollback/files.ts';
+import { decide, rollbackHolder, takeRollbackNews } from '../../src/runtime/rollback/folders.ts';
+import { answerRollback } from '../../src/runtime/rollback/rollback.ts';
+import { takeRunLock } from '../../src/runtime/run-lock.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 
 let dir = '';
@@ -60,7 +60,7 @@ describe('files of a guarded run', () => {
 
   test('are put back as they were, and new ones go', async () => {
     const before = look(at('etc'));
-    const kept = keepFiles([at('etc/ssh'), at('etc/none')]);
+    const kept = snapshotFiles([at('etc/ssh'), at('etc/none')]);
     writeFileSync(at('etc/ssh/a'), 'other');
     chmodSync(at('etc/ssh/a'), 0o600);
     rmSync(at('etc/ssh/b'));
@@ -72,7 +72,7 @@ describe('files of a guarded run', () => {
     mkdirSync(at('etc/none/deep'), { recursive: true });
     writeFileSync(at('etc/none/deep/new'), 'new');
 
-    const { restored, problems } = await putFilesBack(kept, nobody);
+    const { restored, problems } = await restoreFiles(kept, nobody);
 
     expect(problems).toEqual([]);
     expect(look(at('etc')).map(line => line.replace(/(C) .*/, '$1'))).toEqual(
@@ -89,23 +89,23 @@ describe('files of a guarded run', () => {
   });
 
   test('that a package brought stay', async () => {
-    const kept = keepFiles([at('etc/ssh')]);
+    const kept = snapshotFiles([at('etc/ssh')]);
     writeFileSync(at('etc/ssh/brought'), 'x');
     writeFileSync(at('etc/ssh/new'), 'x');
     const owned = async (paths: readonly string[]) =>
       new Set(paths.filter(path => path.endsWith('brought')));
-    expect((await putFilesBack(kept, owned)).restored).toEqual([at('etc/ssh/new')]);
+    expect((await restoreFiles(kept, owned)).restored).toEqual([at('etc/ssh/new')]);
   });
 
   test('reports paths that cannot be restored, and restores the others', async () => {
-    const kept = keepFiles([at('etc/ssh')]);
+    const kept = snapshotFiles([at('etc/ssh')]);
     writeFileSync(at('etc/ssh/same'), 'other');
     rmSync(at('etc/ssh/conf.d'), { recursive: true });
     writeFileSync(at('etc/ssh/a'), 'other');
     const entries = new Map(kept.entries);
     const wrong = { ...entries.get(at('etc/ssh/a')), kind: 'file', content: 5 };
     entries.set(at('etc/ssh/a'), wrong as never);
-    const { restored, problems } = await putFilesBack({ ...kept, entries }, nobody);
+    const { restored, problems } = await restoreFiles({ ...kept, entries }, nobody);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toContain(`${at('etc/ssh/a')} could not be restored`);
     expect(restored).toContain(at('etc/ssh/same'));
@@ -114,7 +114,7 @@ describe('files of a guarded run', () => {
 
   test('of more than 64 MiB are refused before anything runs', () => {
     writeFileSync(at('big'), Buffer.alloc(65 * 1024 * 1024));
-    expect(() => keepFiles([at('big')])).toThrow(/64 MiB/);
+    expect(() => snapshotFiles([at('big')])).toThrow(/64 MiB/);
   });
 });
 
@@ -126,7 +126,7 @@ test('accounts get their own lines and groups back, others keep what they have n
     group: 'sudo:x:27:ops\nweb:x:33:\n',
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(at('etc', name), text);
-  const kept = keepAccounts(['root', 'ops'], dir);
+  const kept = snapshotAccounts(['root', 'ops'], dir);
   writeFileSync(
     at('etc/passwd'),
     'root:x:0:0::/root:/bin/sh\nnew:x:1001:1001::/home/new:/bin/sh\n',
@@ -134,7 +134,7 @@ test('accounts get their own lines and groups back, others keep what they have n
   writeFileSync(at('etc/shadow'), 'root:*:1::::::\nops:!$6$old:1::::::\nnew:!:1::::::\n');
   writeFileSync(at('etc/group'), 'sudo:x:27:new\nweb:x:33:ops\n');
 
-  expect(await putAccountsBack(kept, dir)).toEqual({
+  expect(await restoreAccounts(kept, dir)).toEqual({
     restored: ['/etc/passwd', '/etc/shadow', '/etc/group'],
     problems: [],
   });
@@ -146,7 +146,7 @@ test('accounts get their own lines and groups back, others keep what they have n
     'root:*:1::::::\nops:$6$old:1::::::\nnew:!:1::::::\n',
   );
   expect(readFileSync(at('etc/group'), 'utf8')).toBe('sudo:x:27:new,ops\nweb:x:33:ops\n');
-  expect((await putAccountsBack(kept, dir)).restored).toEqual([]);
+  expect((await restoreAccounts(kept, dir)).restored).toEqual([]);
 });
 
 describe('the folder of a guarded run', () => {
@@ -164,49 +164,51 @@ describe('the folder of a guarded run', () => {
   test('holds the host for others until it is settled', async () => {
     takeLock(guard(['ended', '']), 'state.apply --guard');
     const place = { dir, isStopping: () => false, log: () => undefined };
-    await expect(takeTurn(params, place)).rejects.toThrow(
+    await expect(takeRunLock(params, place)).rejects.toThrow(
       `The function "state.apply --guard" is running as PID ${process.pid}`,
     );
     rmSync(at(`guard-${id}`), { recursive: true });
-    (await takeTurn(params, place))?.release();
+    (await takeRunLock(params, place))?.release();
   });
 
   test('is confirmed once, and only where the run has ended', async () => {
     const folder = guard(['ended', '']);
     takeLock(folder, 'state.apply --guard');
-    expect(await settleGuard(dir, { id, keep: true })).toMatchObject({ confirmed: true });
+    expect(await answerRollback(dir, { id, keep: true })).toMatchObject({ confirmed: true });
     expect(decide(folder)).toBe(false);
   });
 
   test('returns what was restored, and is removed', async () => {
     const outcome = { confirmed: false, restored: ['/etc/hosts'], problems: [] };
     guard(['run.lock', gone], ['ended', ''], ['outcome.json', outcome]);
-    expect(guardHolder(dir)).toBeUndefined();
-    expect(await settleGuard(dir, { id, keep: true })).toEqual(outcome);
+    expect(rollbackHolder(dir)).toBeUndefined();
+    expect(await answerRollback(dir, { id, keep: true })).toEqual(outcome);
     expect(readdirSync(dir)).toEqual([]);
   });
 
   test('is reported by the next run, once, if its watchdog is gone', async () => {
     const said: string[] = [];
     guard(['run.lock', gone], ['ended', '']);
-    await expect(settleGuard(dir, { id, keep: true })).rejects.toThrow(/is not there any more/);
+    await expect(answerRollback(dir, { id, keep: true })).rejects.toThrow(/is not there any more/);
     guard(['outcome.json', { confirmed: false, restored: ['/etc/hosts'], problems: ['x'] }]);
-    takeGuardNews(dir, message => said.push(message));
-    takeGuardNews(dir, message => said.push(message));
+    takeRollbackNews(dir, message => said.push(message));
+    takeRollbackNews(dir, message => said.push(message));
     expect(said).toEqual(['An earlier guarded run was not confirmed: restored /etc/hosts; x.']);
   });
 
   test.each(['', '../../etc', '0123456789ABCDEF'])('has a name of digits alone: %j', async name => {
-    await expect(settleGuard(dir, { id: name, keep: true })).rejects.toThrow(/not the name/);
+    await expect(answerRollback(dir, { id: name, keep: true })).rejects.toThrow(/not the name/);
     expect(statSync(dir).isDirectory()).toBe(true);
   });
 
   test.each([null, 5, [], {}, { confirmed: 'yes' }])('what a host says is data: %j', said => {
-    expect(readGuardAnswer(said)).toBeUndefined();
-    expect(readGuardAnswer({ confirmed: false, restored: [1, 'a', {}], problems: 'x' })).toEqual({
-      confirmed: false,
-      restored: ['a'],
-      problems: [],
-    });
+    expect(readRollbackResult(said)).toBeUndefined();
+    expect(readRollbackResult({ confirmed: false, restored: [1, 'a', {}], problems: 'x' })).toEqual(
+      {
+        confirmed: false,
+        restored: ['a'],
+        problems: [],
+      },
+    );
   });
 });

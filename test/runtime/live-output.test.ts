@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { hostLimits } from '../../src/control/serve/host-limits.ts';
-import { OutputGate } from '../../src/control/serve/output-gate.ts';
-import { readOutput } from '../../src/control/serve/said-events.ts';
+import { OutputLimiter } from '../../src/control/serve/output-limiter.ts';
+import { readOutput } from '../../src/control/serve/reported-events.ts';
 import { noteSecret } from '../../src/data/known-secrets.ts';
 import { mostOfState, type OutputPiece } from '../../src/protocol/job.ts';
 import { LiveOutput } from '../../src/runtime/session/live-output.ts';
@@ -40,7 +40,7 @@ test('live output: a host bounds what its states send', async () => {
 });
 
 test('live output: control bounds a host that does not keep to the limits', () => {
-  const gate = new OutputGate();
+  const gate = new OutputLimiter();
   const piece = { tag: 't', stream: 'stdout', text: 'x'.repeat(30_000) } as const;
   const shown = Array.from({ length: 200 }, () => gate.take(piece)?.text.length ?? 0);
   expect(shown.reduce((sum, length) => sum + length, 0)).toBeLessThanOrEqual(mostOfState + 500);
@@ -55,7 +55,7 @@ test('live output: control bounds a host that does not keep to the limits', () =
 
 test('live output: a known secret is not shown', () => {
   noteSecret('hunter2-hunter2');
-  const text = new OutputGate().take({
+  const text = new OutputLimiter().take({
     tag: 't',
     stream: 'stdout',
     text: 'password hunter2-hunter2\n',

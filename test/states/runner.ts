@@ -25,7 +25,7 @@ import {
   withContext,
 } from '../../src/modules/api.ts';
 import { TsaltError } from '../../src/protocol/error.ts';
-import type { FileAnswer } from '../../src/protocol/job.ts';
+import type { FileResponse } from '../../src/protocol/job.ts';
 import { deserialize, serialize } from '../../src/wrapper/functions/serializers.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 
@@ -190,7 +190,7 @@ const controlNode = (files: Map<string, string | Buffer>, asked: string[]): Cont
         : raw;
     const hash = sha256(content);
     const size = Buffer.byteLength(content);
-    const answer: FileAnswer = { found: true, sha256: hash, size, mode: 0o755 };
+    const answer: FileResponse = { found: true, sha256: hash, size, mode: 0o755 };
     if (have === hash) return { ...answer, same: true } as T;
     const bytes = Buffer.from(content);
     for (let at = 0; at < bytes.length; at += 65_536) sink?.(bytes.subarray(at, at + 65_536));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { groupsDue } from '../../src/modules/user/user-wish.ts';
+import { groupsDue } from '../../src/modules/user/desired-user.ts';
 
 const gids: Readonly<Record<string, number>> = {
   ann: 1000,

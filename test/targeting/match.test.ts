@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { fnmatch } from '../../src/data/python/glob.ts';
 import { toData, toDict } from '../../src/data/values/value.ts';
 import type { Plain, PlainDict } from '../../src/protocol/plain.ts';
-import { complaint, matches, needs, type Subject } from '../../src/targeting/match.ts';
+import { matches, needs, type Subject, targetError } from '../../src/targeting/match.ts';
 import { cpuTime } from '../helpers/cpu-time.ts';
 
 const grains: PlainDict = {
@@ -127,18 +127,20 @@ test('says what has to be known before an expression can be decided', () => {
 });
 
 test('explains a target that can match nothing', () => {
-  expect(complaint('web*', 'glob')).toBeUndefined();
-  expect(complaint('web[1', 'pcre')).toMatch(
+  expect(targetError('web*', 'glob')).toBeUndefined();
+  expect(targetError('web[1', 'pcre')).toMatch(
     /^Regular expression "web\[1" is not valid: .*never closed/,
   );
-  expect(complaint('a(b', 'pcre')).toMatch(/^Regular expression "a\(b" is not valid/);
-  expect(complaint('os', 'grain')).toBe('"os" has no value to compare with: write key:value');
-  expect(complaint('300.1.1.1', 'ipcidr')).toBe('"300.1.1.1" is neither an address nor a network');
-  expect(complaint('web* and', 'compound')).toBe(
+  expect(targetError('a(b', 'pcre')).toMatch(/^Regular expression "a\(b" is not valid/);
+  expect(targetError('os', 'grain')).toBe('"os" has no value to compare with: write key:value');
+  expect(targetError('300.1.1.1', 'ipcidr')).toBe(
+    '"300.1.1.1" is neither an address nor a network',
+  );
+  expect(targetError('web* and', 'compound')).toBe(
     'Target "web* and" makes no sense: it ends where a term is expected',
   );
-  expect(complaint('N@gone', 'compound', nodegroups)).toBe('There is no nodegroup "gone"');
-  expect(complaint('a', 'magic')).toBe('There is no target type "magic"');
+  expect(targetError('N@gone', 'compound', nodegroups)).toBe('There is no nodegroup "gone"');
+  expect(targetError('a', 'magic')).toBe('There is no target type "magic"');
 });
 
 test('no expression throws anything but a clear error', () => {

@@ -19,7 +19,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { showError, TsaltError } from '../../src/protocol/error.ts';
 import { openRuntime } from '../../src/transport/bootstrap.ts';
 import { readMirrors } from '../../src/transport/node-mirror.ts';
-import { isOwnTarget, type NodeSource, nodeSource } from '../../src/transport/node-source.ts';
+import { isLocalTarget, type NodeSource, nodeSource } from '../../src/transport/node-source.ts';
 import { openTransport } from '../../src/transport/open-transport.ts';
 import { scratch, startTestHost, type TestHost } from '../helpers/hosts.ts';
 import { tinyArtifact } from '../helpers/tiny-artifact.ts';
@@ -31,7 +31,7 @@ const tools =
     ' ',
   );
 const missing =
-  isOwnTarget(target) && existsSync('/usr/bin/curl') ? '' : ' (needs curl and an official Node)';
+  isLocalTarget(target) && existsSync('/usr/bin/curl') ? '' : ' (needs curl and an official Node)';
 
 let server: Server;
 let base = '';

@@ -3,7 +3,7 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openRuntime } from '../../src/transport/bootstrap.ts';
-import { isOwnTarget, nodeSource } from '../../src/transport/node-source.ts';
+import { isLocalTarget, nodeSource } from '../../src/transport/node-source.ts';
 import { openTransport } from '../../src/transport/open-transport.ts';
 import { dropbearMissing, startDropbear } from '../helpers/dropbear.ts';
 import { aHost, scratch } from '../helpers/hosts.ts';
@@ -13,7 +13,7 @@ import { tinyArtifact } from '../helpers/tiny-artifact.ts';
 // The whole contract over dropbear is in contract.test.ts.
 const nodes = ['/usr/bin/node', '/usr/bin/nodejs', '/usr/local/bin/node'].filter(existsSync);
 const target = `linux-${process.arch}` as 'linux-x64' | 'linux-arm64';
-const missing = dropbearMissing ?? (isOwnTarget(target) ? undefined : 'needs an official Node');
+const missing = dropbearMissing ?? (isLocalTarget(target) ? undefined : 'needs an official Node');
 const { path: dir, remove } = scratch('tsalt-dropbear');
 afterAll(remove);
 

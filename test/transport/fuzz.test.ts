@@ -8,9 +8,9 @@ import {
   FrameDecoder,
 } from '../../src/protocol/frame.ts';
 import { Peer } from '../../src/protocol/peer.ts';
-import { readable } from '../../src/transport/faults.ts';
 import { checkHostKey, knownKeyTypes, parseKnownHosts } from '../../src/transport/known-hosts.ts';
 import { parseSettings } from '../../src/transport/ssh-config.ts';
+import { readable } from '../../src/transport/unreachable.ts';
 import { cpuTime } from '../helpers/cpu-time.ts';
 import { newKey } from '../helpers/embedded-server.ts';
 import { seeded } from '../helpers/random.ts';

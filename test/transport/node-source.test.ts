@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
 import { showError } from '../../src/protocol/error.ts';
 import { unpackNode } from '../../src/transport/fetch-node.ts';
-import { isOwnTarget, nodeSource, targetOf } from '../../src/transport/node-source.ts';
+import { isLocalTarget, nodeSource, targetOf } from '../../src/transport/node-source.ts';
 import { scratch } from '../helpers/hosts.ts';
 
 const { path: dir, remove } = scratch();
@@ -44,7 +44,7 @@ test('without leave to fetch, the missing binary is named', async () => {
   );
 });
 
-test.skipIf(!isOwnTarget('linux-x64'))(
+test.skipIf(!isLocalTarget('linux-x64'))(
   'the own binary is compressed once and kept by its hash',
   async () => {
     const cacheDir = join(dir, 'own');

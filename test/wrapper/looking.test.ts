@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { findWrapper, onlyLooks } from '../../src/wrapper/table.ts';
+import { findWrapper, isReadOnly } from '../../src/wrapper/table.ts';
 
 test.each(['pillar.get', 'grains.get', 'grains.filter_by', 'config.get', 'defaults.merge'])(
   '%s only looks, and lives on the control node',
   name => {
-    expect(onlyLooks(name)).toBe(true);
+    expect(isReadOnly(name)).toBe(true);
     expect(findWrapper(name)).toBeDefined();
   },
 );
@@ -21,7 +21,7 @@ test.each([
   ['mine.get', 'is about other hosts'],
   ['constructor.get', 'is no module'],
 ])('%s is more than a look: it %s', name => {
-  expect(onlyLooks(name)).toBe(false);
+  expect(isReadOnly(name)).toBe(false);
 });
 
 test.each(['__proto__.get', 'constructor.name', 'toString.call', 'get', ''])(

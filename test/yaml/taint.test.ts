@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { collectionTaint } from '../../src/data/collection-taint.ts';
 import { type Ranges, rangesOf, type TaintRange } from '../../src/data/taint.ts';
-import { taintMarks } from '../../src/data/taint-marks.ts';
 import { toPlain } from '../../src/data/values/value.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
 
@@ -130,8 +130,8 @@ test('loadYaml: reports which scalars are tainted, and where', () => {
     ['\nos', [[0, 3]]],
     ['xos', [[1, 3]]],
   ]);
-  expect([...(taintMarks(data)?.keys.keys() ?? [])]).toEqual(['a/os']);
-  expect([...(taintMarks(data.get('b') ?? {})?.values.keys() ?? [])]).toEqual([1, 2]);
+  expect([...(collectionTaint(data)?.keys.keys() ?? [])]).toEqual(['a/os']);
+  expect([...(collectionTaint(data.get('b') ?? {})?.values.keys() ?? [])]).toEqual([1, 2]);
 });
 
 test('loadYaml: names the host, what it sent and the place', () => {

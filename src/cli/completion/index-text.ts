@@ -9,7 +9,7 @@ import type { Given } from '../../request/given.ts';
 import { options } from '../../request/options.ts';
 import { renderRoster } from '../../request/render-roster.ts';
 import { defaultsOf, rosterSources } from '../../request/rosters.ts';
-import { looksOf, mergeRosters } from '../../roster/load.ts';
+import { backendOf, mergeRosters } from '../../roster/load.ts';
 import { optionValues } from './option-values.ts';
 
 /** The commands by name, with the arguments that may follow each, by position. */
@@ -120,7 +120,7 @@ const hostLines = async (
   const render = renderRoster({ ...config, renderer_whitelist: harmless });
   for (const one of rosterSources(given, config)) {
     const { source } = one;
-    const backend = one.backend === '' ? looksOf(source) : one.backend;
+    const backend = one.backend === '' ? backendOf(source) : one.backend;
     if (running.has(backend)) continue;
     sources.add(source).add(dirname(source));
     try {

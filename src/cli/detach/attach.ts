@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
-import { receivedFault } from '../../control/apart/faults.ts';
+import { decodeError } from '../../control/apart/sent-error.ts';
 import { eventOf } from '../../control/workers/messages.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Opened } from '../commands.ts';
@@ -48,7 +48,7 @@ export const attachRun = async ([jid]: readonly string[], opened: Opened): Promi
     let failure: unknown;
     for await (const line of linesOf(folder)) {
       if (line.type === 'event') output.emit(eventOf(line));
-      else if (line.type === 'error') failure = receivedFault(line.fault);
+      else if (line.type === 'error') failure = decodeError(line.fault);
       else code = line.code;
     }
     if (code === undefined) failure = lost(folder, jid);

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { detachedWord } from '../../control/workers/word.ts';
+import { detachedFlag } from '../../control/workers/process-flags.ts';
 import { programFile } from '../../control/workers/worker-link.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { callOf } from '../../request/call.ts';
@@ -43,7 +43,7 @@ export const detach = async (opened: Opened, argv: readonly string[]): Promise<n
   const folder = newRunFolder(config.cachedir, jid);
   const log = openSync(logFile(folder), 'ax', 0o600);
   const words = argv.filter(word => word !== '--detach');
-  const child = fork(programFile, [detachedWord, folder, `--jid=${jid}`, ...words], {
+  const child = fork(programFile, [detachedFlag, folder, `--jid=${jid}`, ...words], {
     detached: true,
     stdio: ['ignore', log, log, 'ipc'],
     execArgv: [],

@@ -8,8 +8,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { sentFault } from '../../control/apart/faults.ts';
 import type { SentFault } from '../../control/apart/jobs.ts';
+import { encodeError } from '../../control/apart/sent-error.ts';
 import {
   decodeMessage,
   encodeMessage,
@@ -129,7 +129,7 @@ export const recorder = (
     },
     pause: async () => () => undefined,
     finish: async () => undefined,
-    fail: async error => write({ type: 'error', fault: sentFault(error) }),
+    fail: async error => write({ type: 'error', fault: encodeError(error) }),
     errors: async () => [],
     end: code => {
       write({ type: 'exit', code });

@@ -1,4 +1,4 @@
-import { ownVersion } from '../../bundle/own-package.ts';
+import { ownVersion } from '../../bundle/package-info.ts';
 import type { Request } from '../../config/request.ts';
 import type { KeptRuntimes } from '../../control/host/kept-runtimes.ts';
 import { checkPlannedFiles } from '../../control/prepare/planned-job.ts';

@@ -3,7 +3,7 @@ import { unchangedHosts } from '../../plan/groups.ts';
 import { wholePlanText } from '../../plan/show-steps.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Opened } from '../commands.ts';
-import { exitCode, gravest } from '../exit-code.ts';
+import { exitCode, mostSevereCode } from '../exit-code.ts';
 import { runCall } from '../run-call.ts';
 import { print } from '../standard-output.ts';
 import { createConfirm } from '../terminal.ts';
@@ -40,7 +40,7 @@ export const askAndApply = async (opened: Opened): Promise<number> => {
     }
     // States that are predicted to fail made the first run fail; the second run decides.
     const second = await runPlan(plan, opened, kept);
-    return gravest(new Set(first === exitCode.failed ? [second] : [first, second]));
+    return mostSevereCode(new Set(first === exitCode.failed ? [second] : [first, second]));
   } finally {
     kept.close();
   }

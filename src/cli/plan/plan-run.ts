@@ -1,4 +1,4 @@
-import { ownVersion } from '../../bundle/own-package.ts';
+import { ownVersion } from '../../bundle/package-info.ts';
 import type { Request } from '../../config/request.ts';
 import { holdsSecret } from '../../control/prepare/secrets-in-chunks.ts';
 import { hasKnownSecret } from '../../data/known-secrets.ts';
@@ -7,7 +7,7 @@ import { oneLine } from '../../output/text.ts';
 import { PlanCollector } from '../../plan/collect.ts';
 import { checkRecipients, writePlan } from '../../plan/file.ts';
 import { type Plan, type PlannedCall, planFunctions } from '../../plan/plan.ts';
-import { showPlace, TsaltError } from '../../protocol/error.ts';
+import { showLocation, TsaltError } from '../../protocol/error.ts';
 import type { RunEvent } from '../../protocol/event.ts';
 import { isOrchestrated } from '../../request/call.ts';
 import type { Given } from '../../request/given.ts';
@@ -60,7 +60,7 @@ export const planRun = async (given: Given): Promise<PlanRun> => {
         call: callIn(given, made),
       });
       for (const { message, at } of unusedPillar(made.config))
-        collector.addFinding(`${message} (${showPlace(at)})`);
+        collector.addFinding(`${message} (${showLocation(at)})`);
     },
     emit: event => collector?.emit(event),
     plan: () => collector?.plan(),

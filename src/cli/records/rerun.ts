@@ -1,5 +1,5 @@
 import { canResume } from '../../control/fleet/orchestration-record.ts';
-import { nearest } from '../../data/nearest.ts';
+import { closestMatch } from '../../data/closest-match.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Given } from '../../request/given.ts';
 import type { Opened } from '../commands.ts';
@@ -61,7 +61,7 @@ const rest = (given: Given, jid: string, { cachedir }: Opened['config']): Given 
 const classOf = (name: string): (typeof classes)[number] => {
   const found = classes.find(one => one === name);
   if (found) return found;
-  const meant = nearest(name, classes);
+  const meant = closestMatch(name, classes);
   throw new TsaltError('usage-rerun', `--rerun takes ${classes.join(', ')}, not '${name}'.`, {
     hint:
       meant === undefined ? 'For example: tsalt-ssh --rerun failed' : `Did you mean '${meant}'?`,

@@ -5,22 +5,22 @@ import { TsaltError } from '../../protocol/error.ts';
 import { pack, unpack } from '../../render/confined/wire.ts';
 import { renderText } from '../../render/render.ts';
 import { deserialize } from '../../wrapper/functions/serializers.ts';
-import { receivedFault, sentFault } from './faults.ts';
 import type {
   ApartJob,
-  CallAnswer,
   FromChild,
   JobEnd,
   ReadJob,
   RenderJob,
+  TemplateCallResult,
   ToChild,
 } from './jobs.ts';
+import { decodeError, encodeError } from './sent-error.ts';
 
 /** One job. It works on its own input and asks the control node for everything else. */
 class Work {
   readonly #id: number;
   readonly #job: ApartJob;
-  #hear: ((answer: CallAnswer) => void) | undefined;
+  #hear: ((answer: TemplateCallResult) => void) | undefined;
 
   constructor(id: number, job: ApartJob) {
     this.#id = id;
@@ -32,11 +32,11 @@ class Work {
       const job = this.#job;
       return { text: job.type === 'render' ? await this.#render(job) : read(job) };
     } catch (error) {
-      return { fault: sentFault(error) };
+      return { fault: encodeError(error) };
     }
   }
 
-  answered(answer: CallAnswer): void {
+  answered(answer: TemplateCallResult): void {
     this.#hear?.(answer);
   }
 
@@ -66,7 +66,7 @@ class Work {
         throw new TsaltError('internal', 'A template made two calls at the same time.');
       this.#hear = answer => {
         this.#hear = undefined;
-        if ('fault' in answer) reject(receivedFault(answer.fault));
+        if ('fault' in answer) reject(decodeError(answer.fault));
         else resolve(changed(unpack(answer.value), args, answer.argument));
       };
       send({ type: 'ask', id: this.#id, question: [fun, pack([...args]), pack(kwargs)] });

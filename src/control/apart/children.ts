@@ -1,11 +1,11 @@
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import { poolSize } from '../../render/confined/limits.ts';
 import { type RenderProcess, startChild } from './child-process.ts';
-import { sentFault } from './faults.ts';
-import type { ApartJob, CallAnswer, FromChild, JobEnd, TemplateCall } from './jobs.ts';
+import type { ApartJob, FromChild, JobEnd, TemplateCall, TemplateCallResult } from './jobs.ts';
+import { encodeError } from './sent-error.ts';
 
 /** Answers the calls of a template, on the main thread. */
-export type ServeTemplate = (question: TemplateCall) => Promise<CallAnswer>;
+export type ServeTemplate = (question: TemplateCall) => Promise<TemplateCallResult>;
 
 /** The end of a job, and the CPU time that it used. */
 export type Done = { readonly end: JobEnd; readonly milliseconds: number };
@@ -21,7 +21,11 @@ export class Exhausted extends Error {
   }
 }
 
-type Answer = { readonly key: string; readonly answer: Promise<CallAnswer>; isThere: boolean };
+type Answer = {
+  readonly key: string;
+  readonly answer: Promise<TemplateCallResult>;
+  isThere: boolean;
+};
 
 type Run = {
   readonly job: ApartJob;
@@ -224,7 +228,7 @@ class Children {
         if (run.size > mostAsked) throw tooMuch(mostAsked);
         return found;
       })
-      .catch((error: unknown): CallAnswer => ({ fault: sentFault(error) }));
+      .catch((error: unknown): TemplateCallResult => ({ fault: encodeError(error) }));
     const made: Answer = { key, answer, isThere: false };
     void answer.then(() => {
       made.isThere = true;

@@ -1,7 +1,7 @@
 import { TsaltError } from '../../protocol/error.ts';
 import { children, Exhausted, type ServeTemplate } from './children.ts';
-import { receivedFault } from './faults.ts';
 import type { ApartJob } from './jobs.ts';
+import { decodeError } from './sent-error.ts';
 
 /** Milliseconds of CPU that all jobs of one host may use together. */
 const mostTime = 60_000;
@@ -45,7 +45,7 @@ export class HostWork {
     );
   }
 
-  /** Computes at once a job that another job waits for. @throws TsaltError as `inTurn` */
+  /** Computes at once a job that another job waits for. @throws TsaltError as `eachInOrder` */
   async now(job: ApartJob, serve: ServeTemplate): Promise<string> {
     this.#over.signal.throwIfAborted();
     const left = this.#mostTime - this.#milliseconds;
@@ -56,7 +56,7 @@ export class HostWork {
       const { end, milliseconds } = await children.run(job, serve, left, this.#over.signal);
       this.#milliseconds += milliseconds;
       if ('text' in end) return end.text;
-      throw receivedFault(end.fault);
+      throw decodeError(end.fault);
     } catch (error) {
       if (!(error instanceof Exhausted)) throw error;
       this.#ended += 1;

@@ -42,7 +42,7 @@ export type SentFault = {
 export type JobEnd = { readonly text: string } | { readonly fault: SentFault };
 
 /** The result of a template's call. */
-export type CallAnswer =
+export type TemplateCallResult =
   | {
       /** Packed data. */
       readonly value: string;
@@ -54,7 +54,7 @@ export type CallAnswer =
 /** Messages from the control node to the process. `id` numbers its jobs. */
 export type ToChild =
   | { readonly type: 'begin'; readonly id: number; readonly job: ApartJob }
-  | { readonly type: 'answer'; readonly id: number; readonly answer: CallAnswer }
+  | { readonly type: 'answer'; readonly id: number; readonly answer: TemplateCallResult }
   /** The result of this job is not needed any more. */
   | { readonly type: 'drop'; readonly id: number };
 

@@ -8,8 +8,8 @@ import type { ModuleMeta } from '../../protocol/meta.ts';
 import type { Plain, PlainDict } from '../../protocol/plain.ts';
 import { TaintTable } from '../../render/taint/taint-table.ts';
 import { hostOpts, templateOpts } from './host-opts.ts';
-import { noOwnModules, type OwnModules } from './own-modules.ts';
 import type { Shared } from './shared.ts';
+import { noUserModules, type UserModules } from './user-modules.ts';
 
 const onHost: ReadonlySet<string> = new Set(['exec', 'state', 'utils', 'contracts']);
 
@@ -20,7 +20,7 @@ export class HostFacts {
   readonly opts: HostOpts;
   #grains: Dict = new Map();
   #modules: readonly ModuleMeta[] = [];
-  #own = noOwnModules;
+  #own = noUserModules;
   #templateOpts: Dict | undefined;
   readonly #said: (Plain | PlainDict)[] = [];
   #text = '';
@@ -127,7 +127,7 @@ export class HostFacts {
   }
 
   /** Sets the artifact's modules, for docs and argument checks, and those of the control node. */
-  learnModules(artifact: Artifact, own: OwnModules): void {
+  learnModules(artifact: Artifact, own: UserModules): void {
     this.#modules = artifact.modules;
     this.#own = own;
   }
@@ -149,7 +149,7 @@ export class HostFacts {
   }
 
   /** The user's modules that work on the control node. */
-  get own(): OwnModules {
+  get own(): UserModules {
     return this.#own;
   }
 

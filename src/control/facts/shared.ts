@@ -18,14 +18,14 @@ import type { StateResults } from '../../protocol/result.ts';
 import type { TextReads } from '../../render/types.ts';
 import type { NodeSource } from '../../transport/node-source.ts';
 import type { PillarSettings } from '../../wrapper/context.ts';
-import type { OwnModules } from './own-modules.ts';
+import type { UserModules } from './user-modules.ts';
 
 /** Shared by all hosts of one run. */
 export type Shared = {
   readonly request: Request;
   readonly artifact: () => Promise<Artifact>;
   /** The user's modules that work on the control node. */
-  readonly ownModules: () => Promise<OwnModules>;
+  readonly ownModules: () => Promise<UserModules>;
   readonly fileRoots: FileRoots;
   readonly pillarRoots: FileRoots;
   readonly emit: (event: RunEvent) => void;
@@ -59,7 +59,7 @@ export type AskPillar = (
 ) => Promise<Dict>;
 
 /** A host whose runtime answers calls. */
-export type AnsweringHost = {
+export type CallableHost = {
   /**
    * `isEarly`: does not wait for the host's pillar, which may itself be waiting for this result.
    */
@@ -69,9 +69,9 @@ export type AnsweringHost = {
 /** Asks hosts for what their `mine_functions` allow: each function once per host and run. */
 export type Mine = {
   /** From now on this host answers calls. */
-  readonly greeted: (id: string, host: AnsweringHost) => void;
+  readonly greeted: (id: string, host: CallableHost) => void;
   /** The run of a host has ended. */
-  readonly left: (id: string, host: AnsweringHost) => void;
+  readonly left: (id: string, host: CallableHost) => void;
   /** Returns the results of the matching hosts, by id. @throws TsaltError `mine-…` */
   readonly ask: (question: MineQuestion) => Promise<ReadonlyMap<string, Plain>>;
 };

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../../config/config.ts';
 import type { SlsLoader } from '../../data/sls.ts';
-import { type Trace, withText } from '../../data/values/position.ts';
+import { type Trace, withSourceText } from '../../data/values/position.ts';
 import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import { shownPath } from '../../fileserver/shown-path.ts';
@@ -33,7 +33,7 @@ export const slsLoader = (
     const base = context(saltenv);
     const text = roots.read(found, saltenv);
     const file = shownPath(full);
-    let trace: Trace = position => withText({ file, ...position }, text);
+    let trace: Trace = position => withSourceText({ file, ...position }, text);
     const data: Data = await render({
       ...settings,
       text,

@@ -1,10 +1,10 @@
+import { collectionTaint, hasTaintMarks } from '../../data/collection-taint.ts';
 import { excerptOf } from '../../data/excerpt.ts';
 import { choosesOnlyNames, type Ranges } from '../../data/taint.ts';
-import { hasTaintMarks, taintMarks } from '../../data/taint-marks.ts';
 import { keyPosition, type Trace } from '../../data/values/position.ts';
 import { type Data, type Dict, isDict } from '../../data/values/value.ts';
 import type { TsaltError } from '../../protocol/error.ts';
-import { selectFault } from '../../render/taint/select-fault.ts';
+import { choiceError } from '../../render/taint/choice-error.ts';
 
 /** A rendered file, and the host whose data must not choose anything in it. */
 export type Rendered = {
@@ -34,7 +34,7 @@ export const refuseTaintedChoices = (rendered: Rendered): void => {
     refuseIn(data, rendered, 'what the top file assigns');
     return;
   }
-  const keys = taintMarks(data)?.keys;
+  const keys = collectionTaint(data)?.keys;
   for (const key of declarations) {
     const ranges = keys?.get(key);
     if (ranges) throw fault(rendered, ranges, `the declaration ${key}`, [data, key]);
@@ -60,7 +60,7 @@ const fault = (
 ): TsaltError => {
   const position = keyPosition(node, key);
   const at = position ? (trace?.(position) ?? { file, ...position }) : { file };
-  return selectFault(owner, ranges, choice, {
+  return choiceError(owner, ranges, choice, {
     at,
     ...(at.line !== undefined && at.file === file ? { excerpt: excerptOf(text, at.line) } : {}),
     ...(kind === 'states'
@@ -75,7 +75,7 @@ const isName = (text: Data, ranges: Ranges): boolean =>
 
 const refuseValue = (dict: Dict, key: string, rendered: Rendered, choice: string): void => {
   const value = dict.get(key);
-  const ranges = taintMarks(dict)?.values.get(key);
+  const ranges = collectionTaint(dict)?.values.get(key);
   if (ranges && !(rendered.kind === 'states' && isName(value ?? null, ranges)))
     throw fault(rendered, ranges, choice, [dict, key]);
   if (value !== undefined) refuseIn(value, rendered, choice);
@@ -84,7 +84,7 @@ const refuseValue = (dict: Dict, key: string, rendered: Rendered, choice: string
 /** Refuses tainted keys, and tainted values that choose more than a name, at any depth. */
 const refuseIn = (value: Data, rendered: Rendered, choice: string): void => {
   if (Array.isArray(value)) {
-    for (const [index, ranges] of taintMarks(value)?.values ?? [])
+    for (const [index, ranges] of collectionTaint(value)?.values ?? [])
       if (rendered.kind === 'pillar' || !isName(value[Number(index)] ?? null, ranges))
         throw fault(rendered, ranges, choice, [value, Number(index)]);
     for (const item of value) refuseIn(item, rendered, choice);
@@ -95,7 +95,7 @@ const refuseIn = (value: Data, rendered: Rendered, choice: string): void => {
 };
 
 const refuseKeys = (dict: Dict, rendered: Rendered, choice: string): void => {
-  for (const [key, ranges] of taintMarks(dict)?.keys ?? [])
+  for (const [key, ranges] of collectionTaint(dict)?.keys ?? [])
     throw fault(rendered, ranges, choice, [dict, key]);
 };
 
@@ -103,7 +103,7 @@ const refuseKeys = (dict: Dict, rendered: Rendered, choice: string): void => {
 const refuseArguments = (value: Data, rendered: Rendered): void => {
   if (Array.isArray(value)) for (const item of value) refuseArguments(item, rendered);
   if (!isDict(value)) return;
-  const marks = taintMarks(value);
+  const marks = collectionTaint(value);
   if (marks)
     for (const key of choosing) {
       const ranges = marks.keys.get(key) ?? marks.values.get(key);

@@ -1,4 +1,4 @@
-import type { Gate } from '../host/host-run.ts';
+import type { BarrierMember } from '../host/host-run.ts';
 
 /**
  * Makes hosts that run at the same time begin to run states together: if the states do not compile
@@ -6,7 +6,7 @@ import type { Gate } from '../host/host-run.ts';
  * were running when it was ready, and at most `patience` milliseconds for one that has not even
  * answered: a dead host must not delay a fleet.
  */
-export const newBarrier = (patience = 5000): (() => Gate) => {
+export const newBarrier = (patience = 5000): (() => BarrierMember) => {
   const behind = new Set<Traveller>();
   const waiting = new Set<() => void>();
   const told = (): void => {

@@ -9,7 +9,7 @@ import { openTransport } from '../../transport/open-transport.ts';
 import { type HostProbe, probeHost, probeShell } from '../../transport/probe-host.ts';
 import { logInTo } from '../host/log-in.ts';
 import { transportOptions } from '../host/transport-options.ts';
-import { connectFault } from './connect-fault.ts';
+import { connectError } from './connect-error.ts';
 import { noTarget } from './no-target.ts';
 import { runFleet } from './run.ts';
 
@@ -135,7 +135,7 @@ class Examination {
         connection.close();
       }
     } catch (error) {
-      const { step, hint } = connectFault(host, error, isVerified);
+      const { step, hint } = connectError(host, error, isVerified);
       this.#passed(step);
       this.#fail(step, error, hint);
       return false;

@@ -10,7 +10,7 @@ import type { Host } from '../../protocol/host.ts';
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
 import { matches, needs } from '../../targeting/match.ts';
 import { isUnwritable } from '../../trust/spare-cache.ts';
-import type { AnsweringHost, Mine, MineQuestion } from '../facts/shared.ts';
+import type { CallableHost, Mine, MineQuestion } from '../facts/shared.ts';
 import { targetTypeOf } from './orchestration-steps.ts';
 import { pickTargets } from './targets.ts';
 
@@ -35,19 +35,19 @@ const longest = 8 * 1024 * 1024;
  */
 export class HostMine implements Mine {
   readonly #parts: MineParts;
-  readonly #answering = new Map<string, AnsweringHost>();
+  readonly #answering = new Map<string, CallableHost>();
   readonly #answers = new Map<string, Promise<Answer>>();
 
   constructor(parts: MineParts) {
     this.#parts = parts;
   }
 
-  greeted = (id: string, host: AnsweringHost): void => {
+  greeted = (id: string, host: CallableHost): void => {
     // A connection for questions must not replace that of the host's own run.
     if (!this.#answering.has(id)) this.#answering.set(id, host);
   };
 
-  left = (id: string, host: AnsweringHost): void => {
+  left = (id: string, host: CallableHost): void => {
     if (this.#answering.get(id) === host) this.#answering.delete(id);
   };
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Request } from '../../config/request.ts';
-import { nearest } from '../../data/nearest.ts';
+import { closestMatch } from '../../data/closest-match.ts';
 import { fnmatch } from '../../data/python/glob.ts';
 import { TsaltError } from '../../protocol/error.ts';
 
@@ -61,7 +61,7 @@ const slip = ({ target, targetType, hosts, fun, raw }: Request): string | undefi
       ? `Several targets are joined by -C: tsalt-ssh -C '${parts.join(' or ')}' …`
       : `A list of hosts needs -L: tsalt-ssh -L ${parts.join(',')} …`;
   if (raw === undefined && isHost(fun)) return `The target comes first: tsalt-ssh ${fun} ${target}`;
-  const meant = nearest(target, ids);
+  const meant = closestMatch(target, ids);
   if (meant !== undefined) return `Did you mean '${meant}'?`;
   if (/^[\w.-]+$/.test(target) && existsSync(target))
     return `'${target}' is the name of a file here: a target such as * is written in quotes, or the shell replaces it.`;

@@ -22,7 +22,7 @@ export const returnOf = (result: HostResult, missed: ReadonlyMap<string, string>
 export const plannedStep = (chunk: LowChunk, isTest: boolean): OrchestrationStep | undefined => {
   const { fun, tgt, tgt_type = 'glob' } = chunk;
   if (fun !== 'state' && fun !== 'function') return undefined;
-  if (textsOf(chunk as Plain).some(text => text.startsWith('__slot__:'))) return undefined;
+  if (allStringsIn(chunk as Plain).some(text => text.startsWith('__slot__:'))) return undefined;
   const isTarget = typeof tgt === 'string' || (Array.isArray(tgt) && tgt.every(isText));
   if (!isTarget || !isText(tgt_type)) return undefined;
   const base = { tag: lowTag(chunk), id: chunk.__id__, tgt: tgt as string, tgt_type };
@@ -94,7 +94,7 @@ export const batchSize = (text: string): BatchSize => {
 };
 
 /** Returns all strings in data, keys included. */
-export const textsOf = (data: Plain): string[] => {
+export const allStringsIn = (data: Plain): string[] => {
   const texts: string[] = [];
   const open: Plain[] = [data];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -116,15 +116,15 @@ export const refuseTainted = (step: OrchestrationStep, taintOf: TaintOf): void =
     value => value ?? null,
   );
   const named = fun.startsWith('state.') ? [...chosen, [...arg], kwarg.exclude ?? null] : chosen;
-  refuseTaintedText(`Step '${id}'`, named, taintOf);
+  refuseTaintedString(`Step '${id}'`, named, taintOf);
 };
 
-export const refuseTaintedText = (
+export const refuseTaintedString = (
   who: string,
   given: readonly (Plain | undefined)[],
   taintOf: TaintOf,
 ): void => {
-  for (const text of textsOf(given.map(value => value ?? null))) {
+  for (const text of allStringsIn(given.map(value => value ?? null))) {
     const [range] = taintOf(text) ?? [];
     if (range)
       throw new TsaltError(

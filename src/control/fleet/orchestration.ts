@@ -20,16 +20,16 @@ import type { Conductor, TaintOf } from '../facts/shared.ts';
 import { checkCall } from '../prepare/check-call.ts';
 import type { OrchestrationRecord } from './orchestration-record.ts';
 import {
+  allStringsIn,
   batchSize,
   compiledOnly,
   isErrors,
   noTaint,
   plannedStep,
   refuseTainted,
-  refuseTaintedText,
+  refuseTaintedString,
   returnOf,
   targetTypeOf,
-  textsOf,
 } from './orchestration-steps.ts';
 import { StepEvents } from './step-events.ts';
 import { StepPlans } from './step-plans.ts';
@@ -139,7 +139,7 @@ export class Orchestration implements Conductor {
         'orchestrate-depth',
         `${fun}: orchestrations call each other more than ${deepest} levels deep.`,
       );
-    refuseTaintedText(`${fun} in ${tag}`, [kwarg.mods, kwarg.saltenv, kwarg.pillarenv], taintOf);
+    refuseTaintedString(`${fun} in ${tag}`, [kwarg.mods, kwarg.saltenv, kwarg.pillarenv], taintOf);
     let result: HostResult | undefined;
     const { resume: __, plan: ___, selection: ____, ...options } = request.options;
     const nested: Request = {
@@ -324,7 +324,7 @@ export class Orchestration implements Conductor {
     taintOf: TaintOf,
   ): NonNullable<Request['steps']> {
     const tainted: { text: string; ranges: Ranges }[] = [];
-    for (const text of textsOf(given)) {
+    for (const text of allStringsIn(given)) {
       const ranges = taintOf(text);
       if (ranges) tainted.push({ text, ranges });
     }

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { buildArtifact } from '../../bundle/artifact.ts';
-import { modulePlaces } from '../../config/module-dirs.ts';
+import { moduleFolders } from '../../config/module-dirs.ts';
 import type { Request } from '../../config/request.ts';
 import { optionsWithoutEffect } from '../../config/without-effect.ts';
 import { brokenModules } from '../../data/signatures/module-docs.ts';
@@ -17,8 +17,8 @@ import { openTransport } from '../../transport/open-transport.ts';
 import type { Transport } from '../../transport/transport.ts';
 import { reportUnwritableCaches } from '../../trust/spare-cache.ts';
 import { controlFunctions } from '../../wrapper/table.ts';
-import { type OwnModules, ownModules } from '../facts/own-modules.ts';
 import type { Shared } from '../facts/shared.ts';
+import { loadUserModules, type UserModules } from '../facts/user-modules.ts';
 import { KeptRuntimes } from '../host/kept-runtimes.ts';
 import { transportOptions } from '../host/transport-options.ts';
 import { checkCall, checkTestMode } from '../prepare/check-call.ts';
@@ -237,12 +237,12 @@ export const shareRequest = (
   const rootsOptions = unsaved ? { ...config, unsaved } : config;
   const fileRoots = new FileRoots(config.file_roots, rootsOptions);
   const artifact = buildArtifact({
-    ...modulePlaces(config),
+    ...moduleFolders(config),
     controlFunctions: controlFunctions(),
   });
   // Every host awaits it and reports a failure itself, so it must not count as unhandled here.
   artifact.catch(() => undefined);
-  let own: Promise<OwnModules> | undefined;
+  let own: Promise<UserModules> | undefined;
   const log = (message: string): void =>
     emit({ type: 'log', level: 'info', module: 'node', message });
   return {
@@ -252,7 +252,7 @@ export const shareRequest = (
     pillarRoots: new FileRoots(config.pillar_roots, rootsOptions),
     artifact: () => artifact,
     ownModules: () => {
-      own ??= artifact.then(built => ownModules(config, built));
+      own ??= artifact.then(built => loadUserModules(config, built));
       return own;
     },
     nodeSource: nodeSource({

@@ -11,10 +11,10 @@ import { tryRegExpsBy } from '../../targeting/python-regex.ts';
 import { openTransport } from '../../transport/open-transport.ts';
 import type { Transport } from '../../transport/transport.ts';
 import { reportUnwritableCaches } from '../../trust/spare-cache.ts';
-import { receivedFault, sentFault } from '../apart/faults.ts';
+import { decodeError, encodeError } from '../apart/sent-error.ts';
 import type { AskPillar } from '../facts/shared.ts';
-import type { Gate } from '../host/host-run.ts';
-import { type HostRequest, requestKey } from '../host/pillar-answer.ts';
+import type { BarrierMember } from '../host/host-run.ts';
+import { type HostRequest, requestKey } from '../host/pillar-response.ts';
 import { transportOptions } from '../host/transport-options.ts';
 import { ForwardedSdb } from '../workers/forwarded-sdb.ts';
 import {
@@ -23,7 +23,7 @@ import {
   eventMessage,
   type FromFleetWorker,
   type ToFleetWorker,
-  type WorkerAnswer,
+  type WorkerResponse,
   type WorkerTask,
 } from '../workers/messages.ts';
 import {
@@ -167,7 +167,7 @@ class FleetWorker {
           : await runs[task.do](host);
       this.#send({ type: 'done', id, value });
     } catch (error) {
-      this.#send({ type: 'failed', id, fault: sentFault(error) });
+      this.#send({ type: 'failed', id, fault: encodeError(error) });
     } finally {
       this.#gates.delete(id);
       this.#numbers.delete(host);
@@ -195,11 +195,11 @@ class FleetWorker {
           : { id: host.id, fun, value, retcode: 0 };
       this.#send({ type: 'done', id, value: result });
     } catch (error) {
-      this.#send({ type: 'failed', id, fault: sentFault(error) });
+      this.#send({ type: 'failed', id, fault: encodeError(error) });
     }
   }
 
-  #gate(id: number): Gate {
+  #gate(id: number): BarrierMember {
     return {
       connected: () => this.#send({ type: 'gate', id, step: 'connected' }),
       ready: () =>
@@ -237,10 +237,10 @@ class FleetWorker {
     }
   };
 
-  #answered(id: number, answer: WorkerAnswer): void {
+  #answered(id: number, answer: WorkerResponse): void {
     const question = this.#questions.get(id);
     this.#questions.delete(id);
-    if ('fault' in answer) question?.reject(receivedFault(answer.fault));
+    if ('fault' in answer) question?.reject(decodeError(answer.fault));
     else question?.resolve(answer.value);
   }
 }

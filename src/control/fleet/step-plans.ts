@@ -6,7 +6,7 @@ import type { OrchestrationStep, StepReturn, StepReturns } from '../../protocol/
 import { type PlainDict, setOwn } from '../../protocol/plain.ts';
 import type { AppliedStep } from '../../protocol/plan.ts';
 import { comparing } from './orchestration-request.ts';
-import { textsOf } from './orchestration-steps.ts';
+import { allStringsIn } from './orchestration-steps.ts';
 
 /** The plan of an orchestration: the one that its run makes, or the one that its run applies. */
 export class StepPlans {
@@ -160,7 +160,7 @@ const notPredicted = 'it does not run as things are';
 const reasonOf = (chunk: LowChunk): string | undefined => {
   if (chunk.fun === 'runner' || chunk.fun === 'parallel_runners')
     return 'it runs other orchestrations';
-  const slots = textsOf(chunk).filter(text => text.startsWith('__slot__:'));
+  const slots = allStringsIn(chunk).filter(text => text.startsWith('__slot__:'));
   if (slots.length === 0) return undefined;
   const ids = slots.flatMap(
     slot => /orch\.result\(\s*['"]?([^,'")]+)/.exec(slot)?.[1]?.trim() ?? [],

@@ -3,7 +3,7 @@ import { toDict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
-import { complaint, decideTarget, matches, needs } from '../../targeting/match.ts';
+import { decideTarget, matches, needs, targetError } from '../../targeting/match.ts';
 import { hostOpts } from '../facts/host-opts.ts';
 import type { HostAttempt } from '../host/attempt.ts';
 
@@ -127,7 +127,7 @@ const shuffled = (hosts: readonly Host[]): readonly Host[] => {
 const refuseWrong = ({ expression, type, delimiter }: Condition, { config }: Request): void => {
   if (type === 'pcre') return;
   const text = /^(grain|pillar)/.test(type) ? expression.replaceAll(delimiter, ':') : expression;
-  const wrong = complaint(text, type, config.nodegroups);
+  const wrong = targetError(text, type, config.nodegroups);
   if (wrong !== undefined) throw new TsaltError('target-wrong', `${wrong}.`);
 };
 

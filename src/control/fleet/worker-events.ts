@@ -8,7 +8,7 @@ import {
   readOutput,
   readSent,
   readStarted,
-} from '../serve/said-events.ts';
+} from '../serve/reported-events.ts';
 import { eventOf, type SentEvent } from '../workers/messages.ts';
 
 // Workers elsewhere may have been taken over: their events are data of strangers, as those of hosts.

@@ -2,7 +2,7 @@ import type { PromptQuestion } from '../../config/request.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
-import { readable } from '../../transport/faults.ts';
+import { readable } from '../../transport/unreachable.ts';
 
 /** A host that a worker works for, with the number of questions about it so far. */
 type AskedFor = { readonly host: Host; asked: number };

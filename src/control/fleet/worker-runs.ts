@@ -3,10 +3,10 @@ import { showError, TsaltError } from '../../protocol/error.ts';
 import type { HostResult, RunEvent } from '../../protocol/event.ts';
 import type { Host, Secret } from '../../protocol/host.ts';
 import { pack } from '../../render/confined/wire.ts';
-import { receivedFault, sentFault } from '../apart/faults.ts';
-import type { Gate } from '../host/host-run.ts';
-import { checkOverride, pillarAnswer, readPillarQuestion } from '../host/pillar-answer.ts';
-import { answerSdb } from '../workers/forwarded-sdb.ts';
+import { decodeError, encodeError } from '../apart/sent-error.ts';
+import type { BarrierMember } from '../host/host-run.ts';
+import { checkOverride, pillarResponse, readPillarQuestion } from '../host/pillar-response.ts';
+import { serveSdb } from '../workers/forwarded-sdb.ts';
 import {
   eventOf,
   type FromFleetWorker,
@@ -26,7 +26,7 @@ import { readWorkerQuestion } from './worker-questions.ts';
 type InFlight = {
   readonly host: Host;
   readonly worker: PoolWorker;
-  readonly gate: Gate | undefined;
+  readonly gate: BarrierMember | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   /** Questions to the person at the terminal. */
@@ -125,7 +125,7 @@ export class WorkerRuns implements HostRunner {
   }
 
   /** Sends a host to a worker, and returns the worker's response. */
-  async #give(host: Host, task: WorkerTask, gate?: Gate): Promise<unknown> {
+  async #give(host: Host, task: WorkerTask, gate?: BarrierMember): Promise<unknown> {
     const { shared, targets } = this.#parts;
     const { raw } = shared.request;
     const id = this.#next;
@@ -169,7 +169,7 @@ export class WorkerRuns implements HostRunner {
       else {
         this.#inFlight.delete(message.id);
         if (message.type === 'done') run.resolve(message.value);
-        else run.reject(receivedFault(message.fault));
+        else run.reject(decodeError(message.fault));
       }
     }
   }
@@ -222,7 +222,7 @@ export class WorkerRuns implements HostRunner {
   ): void {
     this.#ask(worker, method, params).then(
       value => worker.send({ type: 'answer', id, answer: { value } }),
-      error => worker.send({ type: 'answer', id, answer: { fault: sentFault(error) } }),
+      error => worker.send({ type: 'answer', id, answer: { fault: encodeError(error) } }),
     );
   }
 
@@ -232,7 +232,7 @@ export class WorkerRuns implements HostRunner {
     if (method === 'ask') return (await this.#askPerson(worker, params[0])).reveal();
     // A worker elsewhere may know its own hosts only, and nothing that these do not need.
     if ((method === 'sdb' || method === 'vault') && !worker.isElsewhere)
-      return answerSdb(request.sdb, method, params);
+      return serveSdb(request.sdb, method, params);
     if (method === 'mine' && !worker.isElsewhere)
       return [...(await this.#mine.ask(readMineQuestion(params[1])))];
     const host = [...this.#inFlight.values()].find(
@@ -242,7 +242,7 @@ export class WorkerRuns implements HostRunner {
     if (method === 'pillar' && host) {
       const question = readPillarQuestion(params[1], dictFrom);
       if (worker.isElsewhere) checkOverride(question.settings, request);
-      const answer = await pillarAnswer(shared, host, question);
+      const answer = await pillarResponse(shared, host, question);
       return 'pillar' in answer ? { pillar: pack(answer.pillar) } : answer;
     }
     throw new TsaltError('internal', `A worker asked for ${method}.`, { kind: 'internal' });

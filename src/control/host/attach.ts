@@ -3,7 +3,7 @@ import type { Channel } from '../../transport/transport.ts';
 import { EscapeKeys } from './escape-keys.ts';
 
 /** The streams of a command line. */
-export type OwnStreams = {
+export type LocalStreams = {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
@@ -29,7 +29,7 @@ const signals: Readonly<Record<string, number>> = {
  */
 export const attach = async (
   channel: Channel,
-  { stdin, stdout, stderr }: OwnStreams,
+  { stdin, stdout, stderr }: LocalStreams,
   isTerminal: boolean,
 ): Promise<number> => {
   const keys = new EscapeKeys(() => channel.close());

@@ -7,10 +7,10 @@ import type { Plain, PlainDict } from '../../protocol/plain.ts';
 import type { WrapperContext } from '../../wrapper/context.ts';
 import { HostWork } from '../apart/host-work.ts';
 import { HostFacts } from '../facts/host-facts.ts';
-import type { OwnModules } from '../facts/own-modules.ts';
 import type { Shared } from '../facts/shared.ts';
+import type { UserModules } from '../facts/user-modules.ts';
 import { HostPillar } from '../pillar/host-pillar.ts';
-import type { AskSource } from '../pillar/source-answers.ts';
+import type { AskSource } from '../pillar/source-results.ts';
 import { FileRefs } from '../serve/file-refs.ts';
 import { fileHandlers } from '../serve/file-requests.ts';
 import { HostCalls } from '../serve/host-calls.ts';
@@ -21,7 +21,7 @@ import { pushHandler } from '../serve/pushed-files.ts';
 import { RenderRefs } from '../serve/render-refs.ts';
 import { readDecision, readGrains } from '../serve/request-params.ts';
 import { HostStates, type StatesParts } from './host-states.ts';
-import { contextForHost, pillarSeen, quietContext, runContext } from './wrapper-context.ts';
+import { contextForHost, pillarForSls, quietContext, runContext } from './wrapper-context.ts';
 
 /** The parts of its session that an attempt needs. */
 export type AttemptNeeds = Pick<StatesParts, 'ready' | 'restart' | 'guarded'> & {
@@ -85,7 +85,7 @@ export class HostAttempt {
       },
     );
     this.calls = new HostCalls(this.facts, this.pillar, [this.#refs, this.#renders], seen =>
-      quietContext(seen ? { ...this, pillar: pillarSeen(this.pillar, seen) } : this),
+      quietContext(seen ? { ...this, pillar: pillarForSls(this.pillar, seen) } : this),
     );
     this.#functions = new HostFunctions(
       text => this.facts.taintOf(text),
@@ -111,7 +111,7 @@ export class HostAttempt {
   }
 
   /** Sets the modules, before the host has answered. */
-  learn(artifact: Artifact, own: OwnModules): void {
+  learn(artifact: Artifact, own: UserModules): void {
     this.facts.learnModules(artifact, own);
   }
 

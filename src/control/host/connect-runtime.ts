@@ -3,11 +3,17 @@ import { openRuntime } from '../../transport/bootstrap.ts';
 import type { Link } from '../../transport/runtime-link.ts';
 import type { Connection } from '../../transport/transport.ts';
 import { hostLimits } from '../serve/host-limits.ts';
-import { readFinished, readLine, readOutput, readSent, readStarted } from '../serve/said-events.ts';
+import {
+  readFinished,
+  readLine,
+  readOutput,
+  readSent,
+  readStarted,
+} from '../serve/reported-events.ts';
 import type { EarlyCall } from './early-call.ts';
 import { askSudo, type HostRun, phase } from './host-run.ts';
 import type { RuntimeSlot, Served } from './kept-runtimes.ts';
-import { PlacedFaults } from './placed-faults.ts';
+import { LocatedErrors } from './located-errors.ts';
 
 /** How to start a runtime. */
 export type Wiring = {
@@ -50,7 +56,7 @@ export const connectRuntime = async (
   const artifact = await shared.artifact();
   const emit = (event: RunEvent): void => slot.served?.run.shared.emit(event);
   let begunFor: Served | undefined;
-  const faults = new PlacedFaults(artifact, (message, trace) =>
+  const faults = new LocatedErrors(artifact, (message, trace) =>
     emit({ type: 'log', host: host.id, level: 'debug', module: 'stack', message, trace }),
   );
   const link = await openRuntime({

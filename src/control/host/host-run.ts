@@ -6,7 +6,7 @@ import type { HostAttempt } from './attempt.ts';
 import type { KeptRuntimes } from './kept-runtimes.ts';
 
 /** One host's membership of a barrier. */
-export type Gate = {
+export type BarrierMember = {
   /** The host has answered; from now on it renders and compiles. */
   readonly connected: () => void;
   /** The host is ready to be changed. Resolves when the others are ready, too, or have ended. */
@@ -23,7 +23,7 @@ export type HostRun = {
   /** Decides, once the grains are known, whether the host is a target. */
   readonly isTarget?: (attempt: HostAttempt) => Promise<boolean>;
   readonly signal: AbortSignal;
-  readonly gate?: Gate;
+  readonly gate?: BarrierMember;
   /** The runtimes of a session: this run takes its host's, and returns it at the end. */
   readonly kept?: KeptRuntimes;
 };

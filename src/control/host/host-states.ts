@@ -3,7 +3,6 @@ import type { Request } from '../../config/request.ts';
 import { mayBeCalled } from '../../data/signatures/module-names.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { RequisiteGraph } from '../../protocol/event.ts';
-import type { GuardParams } from '../../protocol/guard.ts';
 import type {
   OutputPiece,
   Restart,
@@ -18,7 +17,8 @@ import { setOwn } from '../../protocol/plain.ts';
 import { type PlannedJob, planOption } from '../../protocol/plan.ts';
 import type { Prefetch } from '../../protocol/prefetch.ts';
 import type { StateResults } from '../../protocol/result.ts';
-import { readable } from '../../transport/faults.ts';
+import type { RollbackParams } from '../../protocol/rollback.ts';
+import { readable } from '../../transport/unreachable.ts';
 import type { RunOutcome, RunSettings } from '../../wrapper/context.ts';
 import type { HostFacts } from '../facts/host-facts.ts';
 import { runOpts } from '../facts/host-opts.ts';
@@ -31,10 +31,10 @@ import { prefetch, type RenderAhead } from '../prepare/prefetch.ts';
 import type { FileRefs } from '../serve/file-refs.ts';
 import type { HostCalls } from '../serve/host-calls.ts';
 import type { HostFunctions } from '../serve/host-functions.ts';
-import { OutputGate } from '../serve/output-gate.ts';
+import { OutputLimiter } from '../serve/output-limiter.ts';
 import type { RenderRefs } from '../serve/render-refs.ts';
-import { readRan } from '../serve/said-events.ts';
-import { guardOf, guardPaths } from './confirm-guard.ts';
+import { readRan } from '../serve/reported-events.ts';
+import { rollbackParams, rollbackPaths } from './confirm-rollback.ts';
 
 /** The dependencies of a run of states. */
 export type StatesParts = {
@@ -51,7 +51,7 @@ export type StatesParts = {
   /** Restarts the host and waits until it is back. */
   readonly restart: (restart: Restart) => Promise<Pick<Resume, 'took' | 'failed'>>;
   /** Carries out a guarded run, and confirms it by a second login. */
-  readonly guarded: <T>(guard: GuardParams, run: () => Promise<T>) => Promise<T>;
+  readonly guarded: <T>(guard: RollbackParams, run: () => Promise<T>) => Promise<T>;
 };
 
 /** The option `state_queue` (the host's own first): how a run waits unless the call says so. */
@@ -74,7 +74,7 @@ export class HostStates {
   #aside: StateResults | undefined;
   readonly #warned = new Set<string>();
   readonly #running = new Map<string, StateStarted>();
-  readonly #gate = new OutputGate();
+  readonly #gate = new OutputLimiter();
   #planned: readonly LowChunk[] = [];
 
   constructor(parts: StatesParts) {
@@ -153,13 +153,13 @@ export class HostStates {
   }
 
   /** Returns the rollback settings, if the user wants a rollback and something may change. */
-  #guard(chunks: readonly LowChunk[], { test }: RunSettings): GuardParams | undefined {
+  #guard(chunks: readonly LowChunk[], { test }: RunSettings): RollbackParams | undefined {
     const { host, shared, opts } = this.#parts.facts;
     const seconds = shared.request.options.guard;
     if (seconds === undefined || test) return undefined;
     if (chunks.some(({ state, fun }) => state === 'system' && fun === 'reboot'))
       throw noRestart(host.id);
-    return guardOf(host, seconds, guardPaths(opts));
+    return rollbackParams(host, seconds, rollbackPaths(opts));
   }
 
   /**

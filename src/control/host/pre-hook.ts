@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
-import { readable } from '../../transport/faults.ts';
+import { readable } from '../../transport/unreachable.ts';
 import { checkProgram } from '../../trust/program.ts';
 
 /** Milliseconds that a hook may take: it may wait for someone to sign a key. */

@@ -1,4 +1,4 @@
-import { cancelled } from '../../transport/faults.ts';
+import { cancelled } from '../../transport/unreachable.ts';
 import { pause } from './pause.ts';
 
 /** Reaches a host whose runtime may have ended. */

@@ -9,7 +9,7 @@ import { openShell } from '../../transport/open-shell.ts';
 import { openTransport } from '../../transport/open-transport.ts';
 import { posixQuote } from '../../transport/shell.ts';
 import type { Connection } from '../../transport/transport.ts';
-import { attach, type OwnStreams } from './attach.ts';
+import { attach, type LocalStreams } from './attach.ts';
 import { logInTo } from './log-in.ts';
 import { transportOptions } from './transport-options.ts';
 
@@ -19,7 +19,7 @@ export type ShellRun = {
   readonly host: Host;
   /** Absent: a login shell. */
   readonly command?: string;
-  readonly streams: OwnStreams;
+  readonly streams: LocalStreams;
   readonly emit: (event: RunEvent) => void;
 };
 
@@ -77,7 +77,7 @@ export const runShell = async (run: ShellRun): Promise<number> => {
   }
 };
 
-const terminalOf = ({ env }: Request, { stdout }: OwnStreams) => ({
+const terminalOf = ({ env }: Request, { stdout }: LocalStreams) => ({
   term: env.TERM || 'dumb',
   columns: stdout.columns ?? 80,
   rows: stdout.rows ?? 24,

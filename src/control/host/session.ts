@@ -3,13 +3,13 @@ import type { TsaltError } from '../../protocol/error.ts';
 import type { HostResult } from '../../protocol/event.ts';
 import type { Handler, Peer } from '../../protocol/peer.ts';
 import { plainText } from '../../protocol/plain.ts';
-import { cancelled } from '../../transport/faults.ts';
 import type { Link } from '../../transport/runtime-link.ts';
 import type { Connection } from '../../transport/transport.ts';
-import type { AnsweringHost, Shared } from '../facts/shared.ts';
-import { type AskSource, SourceAnswers } from '../pillar/source-answers.ts';
+import { cancelled } from '../../transport/unreachable.ts';
+import type { CallableHost, Shared } from '../facts/shared.ts';
+import { type AskSource, SourceResults } from '../pillar/source-results.ts';
 import { HostAttempt } from './attempt.ts';
-import { type GuardLink, runGuarded } from './confirm-guard.ts';
+import { type RollbackLink, runWithRollback } from './confirm-rollback.ts';
 import { connectRuntime, servedOf, type Wiring } from './connect-runtime.ts';
 import { type EarlyCall, earlyCall } from './early-call.ts';
 import { failedRun } from './failed-run.ts';
@@ -31,7 +31,7 @@ const bootFile = '/proc/sys/kernel/random/boot_id';
  */
 export class HostSession {
   readonly #run: HostRun;
-  readonly #answers = new SourceAnswers();
+  readonly #answers = new SourceResults();
   #attempt: HostAttempt;
   #connection: Connection | undefined;
   #link: Link | undefined;
@@ -44,7 +44,7 @@ export class HostSession {
   #speculation: Speculation | undefined;
   #speculated: Speculated | undefined;
   /** Answers calls from templates of other hosts. */
-  #answering: AnsweringHost | undefined;
+  #answering: CallableHost | undefined;
   /** The forbidden request of the host that ended the run. */
   #refused: TsaltError | undefined;
   #greet: () => void = () => undefined;
@@ -228,7 +228,7 @@ export class HostSession {
         await gate?.ready();
       },
       restart: restart => restartHost(this.#restartLink(), restart),
-      guarded: (guard, states) => runGuarded(this.#guardLink(), guard, states),
+      guarded: (guard, states) => runWithRollback(this.#guardLink(), guard, states),
     });
   }
 
@@ -275,8 +275,8 @@ export class HostSession {
     };
   }
 
-  /** The link as `runGuarded` needs it. */
-  #guardLink(): GuardLink {
+  /** The link as `runWithRollback` needs it. */
+  #guardLink(): RollbackLink {
     return {
       ...this.#way,
       reopen: async (): Promise<Peer> =>

@@ -1,6 +1,6 @@
 import { shownPath } from '../../fileserver/shown-path.ts';
 import { TsaltError } from '../../protocol/error.ts';
-import { readable } from '../../transport/faults.ts';
+import { readable } from '../../transport/unreachable.ts';
 import type { HostAttempt } from './attempt.ts';
 
 /** Errors that interrupt a run. */

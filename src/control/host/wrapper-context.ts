@@ -3,8 +3,8 @@ import { FileRoots, statesAmong } from '../../fileserver/file-roots.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
 import { render, renderValue } from '../../render/render.ts';
+import { choiceError } from '../../render/taint/choice-error.ts';
 import { taintAll } from '../../render/taint/format-check.ts';
-import { selectFault } from '../../render/taint/select-fault.ts';
 import type { RenderContext } from '../../render/types.ts';
 import type { FileListing, OrchestrationView, WrapperContext } from '../../wrapper/context.ts';
 import type { HostFacts } from '../facts/host-facts.ts';
@@ -31,7 +31,7 @@ export type ContextParts = {
  * The pillar for functions that a pillar file calls: the same that the file itself sees. Compiling
  * it there would call the same functions, without end.
  */
-export const pillarSeen = ({ withSource }: HostPillar, seen: Dict): ContextParts['pillar'] => ({
+export const pillarForSls = ({ withSource }: HostPillar, seen: Dict): ContextParts['pillar'] => ({
   seen,
   get: async () => seen,
   compile: async () => seen,
@@ -87,7 +87,7 @@ const askHosts = (
     // The function is one of a list that the user wrote.
     for (const text of [tgt, tgt_type].flat()) {
       const chosen = taint.of(text);
-      if (chosen) throw selectFault(host.id, chosen, `the host ${JSON.stringify(text)}`);
+      if (chosen) throw choiceError(host.id, chosen, `the host ${JSON.stringify(text)}`);
     }
     const answers = await mine.ask({ ...question, asker: host.id, isEarly });
     return new Map(
@@ -218,7 +218,7 @@ const rendering = ({
       const { path, text, pipe, extra } = given;
       const { taint } = facts;
       const chosen = pipe === undefined ? undefined : taint.of(pipe);
-      if (chosen) throw selectFault(taint.owner, chosen, `the renderer ${JSON.stringify(pipe)}`);
+      if (chosen) throw choiceError(taint.owner, chosen, `the renderer ${JSON.stringify(pipe)}`);
       const context = { ...templates.context(await pillar.get(), 'base'), extra };
       const sent = text === undefined ? undefined : taint.of(text);
       const request = {

@@ -2,9 +2,9 @@ import { noValue, traverse } from '../../data/values/traverse.ts';
 import { type Data, type Dict, isDict, toPlain } from '../../data/values/value.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
-import type { IsHostText } from '../../render/secrets.ts';
+import type { IsHostString } from '../../render/secrets.ts';
 
-type Decrypt = (data: Data, opts: Dict, file: string, said?: IsHostText) => Promise<Data>;
+type Decrypt = (data: Data, opts: Dict, file: string, said?: IsHostString) => Promise<Data>;
 
 const renderers: Readonly<Record<string, () => Promise<Decrypt>>> = {
   gpg: async () => (await import('../../render/gpg.ts')).decryptGpg,
@@ -20,7 +20,7 @@ const renderers: Readonly<Record<string, () => Promise<Decrypt>>> = {
 export const decryptPillar = async (
   pillar: Dict,
   options: Dict,
-  said?: IsHostText,
+  said?: IsHostString,
 ): Promise<void> => {
   const delimiter = String(options.get('decrypt_pillar_delimiter') ?? ':');
   for (const [path, renderer] of wishes(options)) {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import type { Plain } from '../../protocol/plain.ts';
-import { checkProgram, commandWords } from '../../trust/program.ts';
+import { checkProgram, commandArgs } from '../../trust/program.ts';
 import type { ExtPillarInput } from './ext-pillar-source.ts';
 
 /** Characters of ids that have no meaning for a shell, inside or outside of quotes. */
@@ -22,7 +22,7 @@ export const runPillarCommand = async (
   const fill = (part: Plain): string => String(part).replaceAll('%s', () => id);
   const command = Array.isArray(settings) ? settings.map(fill) : fill(settings);
   const isList = typeof command !== 'string';
-  checkProgram(isList ? command : commandWords(command), dir, 'The command');
+  checkProgram(isList ? command : commandArgs(command), dir, 'The command');
   const argv = isList ? command : ['/bin/sh', '-c', command];
   return ask(['command', dir, ...argv], () => run(argv, dir));
 };

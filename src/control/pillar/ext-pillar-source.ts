@@ -1,8 +1,8 @@
 import type { Data, Dict } from '../../data/values/value.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
 import type { Vault } from '../../sdb/vault.ts';
-import type { OwnSource } from '../facts/own-modules.ts';
-import type { AskSource } from './source-answers.ts';
+import type { UserPillarSource } from '../facts/user-modules.ts';
+import type { AskSource } from './source-results.ts';
 
 /** Input of an external source: all that its result may depend on. */
 export type ExtPillarInput = {
@@ -19,7 +19,7 @@ export type ExtPillarInput = {
   /** Names of the nodegroups the host is in. */
   readonly nodegroups: () => readonly string[];
   /** The user's sources (`_pillar`), by name: they go before built-in ones. */
-  readonly own?: ReadonlyMap<string, OwnSource>;
+  readonly own?: ReadonlyMap<string, UserPillarSource>;
   /** Renders a text as a pillar file. */
   readonly render: (request: PillarTemplate) => Promise<Data>;
   readonly log: (level: 'debug' | 'warning', message: string) => void;

@@ -1,8 +1,8 @@
 import { type Data, type Dict, isDict, toData, toPlainDict } from '../../data/values/value.ts';
-import { messageOf, showPlace, TsaltError } from '../../protocol/error.ts';
+import { messageOf, showLocation, TsaltError } from '../../protocol/error.ts';
 import type { Plain, PlainDict } from '../../protocol/plain.ts';
 import { loadYaml } from '../../yaml/load.ts';
-import type { OwnSource } from '../facts/own-modules.ts';
+import type { UserPillarSource } from '../facts/user-modules.ts';
 import { runPillarCommand } from './ext-pillar-command.ts';
 import { httpSource } from './ext-pillar-http.ts';
 import type { ExtPillarInput, ExtPillarSource } from './ext-pillar-source.ts';
@@ -34,7 +34,7 @@ export const extPillar = async (
 const builtIn = (name: string): ExtPillarSource | undefined =>
   Object.hasOwn(known, name) ? known[name] : undefined;
 
-const ownSource = (name: string, own: OwnSource | undefined): ExtPillarSource | undefined =>
+const ownSource = (name: string, own: UserPillarSource | undefined): ExtPillarSource | undefined =>
   own &&
   (async (settings, { id, pillar, ask }) => {
     const known = toPlainDict(pillar);
@@ -55,7 +55,7 @@ const runSource = async (
     if (isDict(data)) return data;
     throw new TsaltError('ext-pillar', 'it returned no dictionary');
   } catch (error) {
-    const place = error instanceof TsaltError && error.at ? ` (${showPlace(error.at)})` : '';
+    const place = error instanceof TsaltError && error.at ? ` (${showLocation(error.at)})` : '';
     const reason = `${messageOf(error)}${place}`;
     throw new TsaltError('ext-pillar', `ext_pillar ${name} failed for ${input.id}: ${reason}`, {
       kind: 'pillar',

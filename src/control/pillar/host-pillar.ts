@@ -21,7 +21,7 @@ import { renderSettings, slsLoader } from '../facts/sls-loader.ts';
 import { decryptPillar } from './decrypt-pillar.ts';
 import { extPillar } from './ext-pillar.ts';
 import type { PillarTemplate } from './ext-pillar-source.ts';
-import type { AskSource } from './source-answers.ts';
+import type { AskSource } from './source-results.ts';
 
 /** One host's pillar, compiled on first use and kept until the run replaces it. */
 export class HostPillar {

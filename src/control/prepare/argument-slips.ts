@@ -1,4 +1,4 @@
-import { nearest } from '../../data/nearest.ts';
+import { closestMatch } from '../../data/closest-match.ts';
 import type { FunctionSignature } from '../../protocol/meta.ts';
 import {
   commonArguments,
@@ -54,7 +54,7 @@ export const meantArgument = (name: string, signature: FunctionSignature): strin
   const plain = name.toLowerCase().replaceAll('-', '_');
   const meant = Object.hasOwn(slips, plain) ? slips[plain] : undefined;
   const slip = meant?.find(word => known.includes(word));
-  return slip ?? known.find(word => isSameWord(word, plain)) ?? nearest(plain, known);
+  return slip ?? known.find(word => isSameWord(word, plain)) ?? closestMatch(plain, known);
 };
 
 /** Whether two names differ by their number (`requires`, `content`) or by their underscores only. */

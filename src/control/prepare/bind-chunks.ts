@@ -1,16 +1,16 @@
-import { argumentPlace, statePlace } from '../../compiler/chunks.ts';
-import { nearest } from '../../data/nearest.ts';
+import { argumentLocation, stateLocation } from '../../compiler/chunks.ts';
+import { closestMatch } from '../../data/closest-match.ts';
 import { invalidKeywords, paramsOf, wrongTypes } from '../../data/signatures/bind.ts';
 import { mayBeCalled } from '../../data/signatures/module-names.ts';
 import { excerptAt } from '../../data/values/position.ts';
-import { type SourceLocation, showPlace, TsaltError } from '../../protocol/error.ts';
+import { type SourceLocation, showLocation, TsaltError } from '../../protocol/error.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { FunctionMeta, FunctionSignature, ModuleMeta } from '../../protocol/meta.ts';
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
 import { internalKeywords } from '../../protocol/state-keywords.ts';
 import { mergeWholeFloats, withWholeFloatsOf } from '../../protocol/whole-floats.ts';
 import { meantArgument } from './argument-slips.ts';
-import { withFloatTexts } from './float-arguments.ts';
+import { withFloatStrings } from './float-arguments.ts';
 
 type BoundChunks = {
   readonly chunks: readonly LowChunk[];
@@ -19,7 +19,7 @@ type BoundChunks = {
 };
 
 /** A wrong argument or function of a state. */
-export type ChunkFault = {
+export type ChunkError = {
   readonly rule: 'argument-type' | 'unknown-argument' | 'unknown-function';
   /** Without a full stop and without the position. */
   readonly message: string;
@@ -31,8 +31,8 @@ export type ChunkFault = {
 
 type CheckedChunks = {
   readonly chunks: readonly LowChunk[];
-  readonly faults: readonly ChunkFault[];
-  readonly warnings: readonly ChunkFault[];
+  readonly faults: readonly ChunkError[];
+  readonly warnings: readonly ChunkError[];
 };
 
 /**
@@ -61,7 +61,7 @@ export const bindChunks = (
   return { chunks: bound, warnings: warnings.map(fault => `${sentenceOf(fault)}.`) };
 };
 
-const sentenceOf = (fault: ChunkFault): string => `${fault.message}, ${placeOf(fault)}`;
+const sentenceOf = (fault: ChunkError): string => `${fault.message}, ${placeOf(fault)}`;
 
 /**
  * Checks the functions and arguments of chunks and converts the arguments.
@@ -82,12 +82,12 @@ export const checkChunks = (
 ): CheckedChunks => {
   const functions = functionsOf(chunks, modules);
   const bound: LowChunk[] = [];
-  const faults: ChunkFault[] = [];
-  const warnings: ChunkFault[] = [];
+  const faults: ChunkError[] = [];
+  const warnings: ChunkError[] = [];
   for (const given of chunks) {
     const name = `${given.state}.${given.fun}`;
     const fun = functions.get(name);
-    const chunk = withFloatTexts(given, fun);
+    const chunk = withFloatStrings(given, fun);
     if (!functions.has(name)) warnings.push(...misspelt(name, given, modules));
     if (!fun) {
       bound.push(chunk);
@@ -142,10 +142,10 @@ const functionsOf = (
 /**
  * Reports a misspelt function before the run. Other functions that no module has fail on the host.
  */
-const misspelt = (name: string, chunk: LowChunk, modules: readonly ModuleMeta[]): ChunkFault[] => {
+const misspelt = (name: string, chunk: LowChunk, modules: readonly ModuleMeta[]): ChunkError[] => {
   const states = modules.filter(({ kind }) => kind === 'state');
   if (modules.some(module => !module.builtin && mayBeCalled(module, chunk.state))) return [];
-  const meant = nearest(
+  const meant = closestMatch(
     name,
     states.flatMap(module =>
       module.functions.map(fun => `${module.virtualname ?? module.file}.${fun.name}`),
@@ -209,19 +209,19 @@ const without = (chunk: LowChunk, keys: readonly string[], asVariables: boolean)
 };
 
 /** Where a fault is in the SLS. */
-export const faultPlace = ({ chunk, argument }: ChunkFault): SourceLocation | undefined =>
-  argument === undefined ? statePlace(chunk) : argumentPlace(chunk, argument);
+export const chunkErrorLocation = ({ chunk, argument }: ChunkError): SourceLocation | undefined =>
+  argument === undefined ? stateLocation(chunk) : argumentLocation(chunk, argument);
 
 /** The lines around a fault. */
-const excerptIn = (fault: ChunkFault): string | undefined => {
-  const at = faultPlace(fault);
+const excerptIn = (fault: ChunkError): string | undefined => {
+  const at = chunkErrorLocation(fault);
   return at && excerptAt(at, 2);
 };
 
-const placeOf = (fault: ChunkFault): string => {
-  const at = faultPlace(fault);
+const placeOf = (fault: ChunkError): string => {
+  const at = chunkErrorLocation(fault);
   const { __sls__, __id__ } = fault.chunk;
   // `state.single` has no SLS.
   const where = `${__sls__ === undefined ? 'in' : `in SLS '${__sls__}',`} ID '${__id__}'`;
-  return at ? `${where} (${showPlace(at)})` : where;
+  return at ? `${where} (${showLocation(at)})` : where;
 };

@@ -1,8 +1,8 @@
-import { nearest } from '../../data/nearest.ts';
-import { whyNotHere } from '../../data/not-here.ts';
+import { closestMatch } from '../../data/closest-match.ts';
 import { bindArguments } from '../../data/signatures/bind.ts';
 import { splitFunctionName } from '../../data/signatures/function-name.ts';
 import { mayBeCalled } from '../../data/signatures/module-names.ts';
+import { whyUnsupported } from '../../data/unsupported.ts';
 import { type Data, type Dict, toPlain } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { ModuleMeta } from '../../protocol/meta.ts';
@@ -128,12 +128,12 @@ export const checkTestMode = (fun: string, modules: readonly ModuleMeta[]): void
 const isTest = (param: { readonly name: string }): boolean => param.name === 'test';
 
 const unknown = (fun: string, modules: readonly ModuleMeta[]): TsaltError => {
-  const why = whyNotHere('exec', fun);
+  const why = whyUnsupported('exec', fun);
   if (why) return new TsaltError('no-function', `'${fun}' is not available: ${why}.`);
   const names = [...modules.filter(({ kind }) => kind === 'exec'), ...wrapperModules()].flatMap(
     module => module.functions.map(({ name }) => `${module.virtualname ?? module.file}.${name}`),
   );
-  const meant = nearest(fun, names);
+  const meant = closestMatch(fun, names);
   return new TsaltError('no-function', `'${fun}' is not available.`, {
     hint:
       meant === undefined

@@ -23,7 +23,7 @@ const texts: ReadonlySet<string> = new Set([
  * Replaces floats without a fraction by Python's string for them, in arguments that become strings:
  * `version: 2.0` would be `2` on the host.
  */
-export const withFloatTexts = (chunk: LowChunk, fun: FunctionMeta | undefined): LowChunk => {
+export const withFloatStrings = (chunk: LowChunk, fun: FunctionMeta | undefined): LowChunk => {
   if (!hasWholeFloats()) return chunk;
   const params = fun ? [...fun.signature.positional, ...(fun.signature.keywords ?? [])] : [];
   const isText = (key: string): boolean =>

@@ -1,6 +1,6 @@
 import { buildArtifact } from '../../bundle/artifact.ts';
 import type { Config } from '../../config/config.ts';
-import { modulePlaces } from '../../config/module-dirs.ts';
+import { moduleFolders } from '../../config/module-dirs.ts';
 import type { ModuleMeta } from '../../protocol/meta.ts';
 import { controlFunctions, wrapperModules } from '../../wrapper/table.ts';
 
@@ -10,7 +10,7 @@ import { controlFunctions, wrapperModules } from '../../wrapper/table.ts';
  */
 export const knownModules = async (config: Config): Promise<readonly ModuleMeta[]> => {
   const artifact = await buildArtifact({
-    ...modulePlaces(config),
+    ...moduleFolders(config),
     controlFunctions: controlFunctions(),
   });
   return [...artifact.modules, ...wrapperModules()];

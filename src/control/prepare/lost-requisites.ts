@@ -1,7 +1,7 @@
-import { requisitePlace } from '../../compiler/chunks.ts';
-import { nearest } from '../../data/nearest.ts';
+import { requisiteLocation } from '../../compiler/chunks.ts';
+import { closestMatch } from '../../data/closest-match.ts';
 import { globTest, isGlob } from '../../data/python/glob.ts';
-import { type SourceLocation, showPlace } from '../../protocol/error.ts';
+import { type SourceLocation, showLocation } from '../../protocol/error.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
 import { requisiteKeywords } from '../../protocol/state-keywords.ts';
@@ -16,7 +16,7 @@ export type LostRequisite = { readonly message: string; readonly at: SourceLocat
  * closest match. The state fails on the host, where Salt's comment has neither.
  */
 export const lostRequisites = (chunks: readonly LowChunk[]): string[] =>
-  findLost(chunks).map(({ message, at }) => `${message}.${at ? ` (${showPlace(at)})` : ''}`);
+  findLost(chunks).map(({ message, at }) => `${message}.${at ? ` (${showLocation(at)})` : ''}`);
 
 /** Finds the requisites that name no state of the run. */
 export const findLost = (chunks: readonly LowChunk[]): LostRequisite[] => {
@@ -29,7 +29,7 @@ export const findLost = (chunks: readonly LowChunk[]): LostRequisite[] => {
         const { key, value } = requisite(item);
         if (typeof value !== 'string' || names.has(key, value)) return [];
         const message = `'${kind}' of ID '${chunk.__id__}' in SLS '${chunk.__sls__}' names '${key}: ${value}', which is not a state of this run${names.hint(key, value)}`;
-        return [{ message, at: requisitePlace(chunk, kind, at) }];
+        return [{ message, at: requisiteLocation(chunk, kind, at) }];
       });
     }),
   );
@@ -64,7 +64,7 @@ class Names {
   }
 
   hint(key: string, value: string): string {
-    const meant = nearest(value, this.#byKey.get(key) ?? []);
+    const meant = closestMatch(value, this.#byKey.get(key) ?? []);
     if (meant !== undefined) return ` (did you mean '${key}: ${meant}'?)`;
     const other = [...this.#byKey].find(
       ([state, names]) => state !== 'id' && state !== 'sls' && names.has(value),

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
-import type { FileAnswer } from '../../protocol/job.ts';
+import type { FileResponse } from '../../protocol/job.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import {
@@ -35,7 +35,7 @@ export const prefetch = async (
   roots: FileRoots,
   render: RenderAhead,
 ): Promise<Prefetch> => {
-  const files: Record<string, FileAnswer> = {};
+  const files: Record<string, FileResponse> = {};
   const rendered: Record<string, RenderedFile> = {};
   const read = readOnce(roots);
   for (const chunk of chunks) {

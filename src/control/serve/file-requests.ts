@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import { TsaltError } from '../../protocol/error.ts';
-import type { FileAnswer, ListedFile } from '../../protocol/job.ts';
+import type { FileResponse, ListedFile } from '../../protocol/job.ts';
 import { type Handler, WithContent } from '../../protocol/peer.ts';
 import { isPlainDict, plainText } from '../../protocol/plain.ts';
 import type { PrefetchedRender } from '../../protocol/prefetch.ts';
-import { readable } from '../../transport/faults.ts';
+import { readable } from '../../transport/unreachable.ts';
 import { hashLimit, type RenderAhead } from '../prepare/prefetch.ts';
 import { cleanPath, envOf, type FileRefs } from './file-refs.ts';
 import { type RenderRefs, sandboxed, type TemplateTrust } from './render-refs.ts';
@@ -72,13 +72,13 @@ export const fileHandlers = ({
     trust: TemplateTrust,
     have: string | undefined,
     isAhead = false,
-  ): Promise<FileAnswer | WithContent> => {
+  ): Promise<FileResponse | WithContent> => {
     const how = isAhead && trust !== 'confined' ? renderAhead : render;
     const text = await templateText(request, { roots, allowed, render: how, trust });
     if (text === undefined) return { found: false };
     const bytes = Buffer.from(text, 'utf8');
     const sha256 = createHash('sha256').update(bytes).digest('hex');
-    const answer = { found: true, sha256, size: bytes.length } satisfies FileAnswer;
+    const answer = { found: true, sha256, size: bytes.length } satisfies FileResponse;
     return have === sha256 ? { ...answer, same: true } : new WithContent(answer, bytes);
   };
   return {
@@ -86,7 +86,7 @@ export const fileHandlers = ({
       const { path, saltenv, have, peek } = readGet(said);
       allowed(path, saltenv);
       const found = roots.find(path, saltenv);
-      if (!found) return { found: false } satisfies FileAnswer;
+      if (!found) return { found: false } satisfies FileResponse;
       refs.follow(path, saltenv, () => roots.read(path, saltenv));
       const sha256 = await roots.hash(path, saltenv);
       const answer = {
@@ -94,7 +94,7 @@ export const fileHandlers = ({
         sha256,
         size: found.size,
         mode: found.mode,
-      } satisfies FileAnswer;
+      } satisfies FileResponse;
       return have === sha256 || peek
         ? { ...answer, same: true }
         : new WithContent(answer, roots.stream(path, saltenv));

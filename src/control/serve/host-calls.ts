@@ -8,12 +8,12 @@ import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts
 import type { WrapperContext } from '../../wrapper/context.ts';
 import { callWrapper } from '../../wrapper/define.ts';
 import { dataOf } from '../../wrapper/outcome.ts';
-import { findWrapper, onlyLooks } from '../../wrapper/table.ts';
+import { findWrapper, isReadOnly } from '../../wrapper/table.ts';
 import type { HostFacts } from '../facts/host-facts.ts';
 import type { HostPillar } from '../pillar/host-pillar.ts';
 import type { FileRefs } from './file-refs.ts';
 import type { RenderRefs } from './render-refs.ts';
-import { readCalled } from './said-events.ts';
+import { readCalled } from './reported-events.ts';
 
 type CallSettings = {
   /** The wire before the host has sent its hello. */
@@ -216,7 +216,7 @@ export class HostCalls {
 
   /** Whether a function only reads this host's data. False if a user's module provides it. */
   onlyLooks = async (fun: string): Promise<boolean> =>
-    onlyLooks(fun) && (await this.wrapper(fun)) !== undefined;
+    isReadOnly(fun) && (await this.wrapper(fun)) !== undefined;
 
   /** Whether a user's module reads the pillar on the host. */
   async needsPillar(): Promise<boolean> {

@@ -3,14 +3,14 @@ import { type Data, type Dict, isDict, toData, toDict, toPlain } from '../../dat
 import { TsaltError } from '../../protocol/error.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
-import { parseSlotCall, slotMark } from '../../protocol/slot-call.ts';
+import { parseSlotCall, slotPrefix } from '../../protocol/slot-call.ts';
 import { unpack } from '../../render/confined/wire.ts';
-import { readable } from '../../transport/faults.ts';
+import { readable } from '../../transport/unreachable.ts';
 import type { WrapperContext } from '../../wrapper/context.ts';
 import { bindWrapper, callBound, type WrapperArguments } from '../../wrapper/define.ts';
 import {
   type CallLimits,
-  formatsHere,
+  controlFormats,
   type HostFunction,
   hostFunction,
   isOfKind,
@@ -60,10 +60,10 @@ export class HostFunctions {
 
   /** Registers the calls of slots, except of slots that a host sent. */
   #addSlots(chunk: LowChunk): void {
-    if (!JSON.stringify(chunk).includes(slotMark)) return;
+    if (!JSON.stringify(chunk).includes(slotPrefix)) return;
     for (const text of textsIn(chunk)) {
-      if (!text.startsWith(slotMark) || this.#taintOf(text)) continue;
-      const call = parseSlotCall(text.slice(slotMark.length).replace(/^[^:]*:/, ''));
+      if (!text.startsWith(slotPrefix) || this.#taintOf(text)) continue;
+      const call = parseSlotCall(text.slice(slotPrefix.length).replace(/^[^:]*:/, ''));
       if (call) this.#state(call.fun, [...call.args, call.kwargs]);
     }
   }
@@ -197,7 +197,7 @@ const refused = (fun: string, why: string): TsaltError =>
   });
 
 const formatOf = (fun: string): readonly string[] =>
-  Object.hasOwn(formatsHere, fun) ? formatsHere[fun as keyof typeof formatsHere] : [];
+  Object.hasOwn(controlFormats, fun) ? controlFormats[fun as keyof typeof controlFormats] : [];
 
 const defaultOf = (
   { params }: NonNullable<ReturnType<typeof findWrapper>>,

@@ -1,12 +1,12 @@
 import { isAbsolute, posix } from 'node:path';
 import { type Data, type Dict, isDict, toDict } from '../../data/values/value.ts';
 import { shownPath } from '../../fileserver/shown-path.ts';
-import { type SourceLocation, showError, showPlace, TsaltError } from '../../protocol/error.ts';
+import { type SourceLocation, showError, showLocation, TsaltError } from '../../protocol/error.ts';
 import type { StateFinished } from '../../protocol/job.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
 import type { PrefetchedRender } from '../../protocol/prefetch.ts';
 import { mergeWholeFloats } from '../../protocol/whole-floats.ts';
-import { packInTurns } from '../../render/confined/pack-in-turns.ts';
+import { packYielding } from '../../render/confined/pack-yielding.ts';
 import { unpack } from '../../render/confined/wire.ts';
 import { checkTextPipe, render, renderText } from '../../render/render.ts';
 import type { RenderContext } from '../../render/types.ts';
@@ -127,7 +127,7 @@ export class HostTemplates {
       return await this.#work.inTurn(async () => {
         const named = namedIn(text);
         const packedOr = async (name: string, value: () => Promise<Dict>): Promise<string> =>
-          named(name) ? packedOnce(await value()) : packInTurns({});
+          named(name) ? packedOnce(await value()) : packYielding({});
         return {
           type: 'render',
           text,
@@ -138,8 +138,8 @@ export class HostTemplates {
           blacklist,
           grains: await packedOr('grains', async () => this.#facts.grains),
           pillar: await packedOr('pillar', () => this.#pillar.get()),
-          opts: await packInTurns(opts),
-          extra: await packInTurns(
+          opts: await packYielding(opts),
+          extra: await packYielding(
             mergeWholeFloats(request.chunk, withoutReserved(request.context)),
           ),
         };
@@ -160,7 +160,7 @@ export class HostTemplates {
     );
     const argument = list.indexOf(result);
     return {
-      value: await packInTurns(result),
+      value: await packYielding(result),
       ...(typeof result === 'object' && argument >= 0 ? { argument } : {}),
     };
   };
@@ -234,7 +234,7 @@ export class HostTemplates {
     const { code, kind, message, at } = error;
     const own = request.text === undefined ? request.source : file;
     const name = at.file === file ? own : posix.basename(at.file);
-    const told = `${message} (${showPlace({ ...at, file: name })})`;
+    const told = `${message} (${showLocation({ ...at, file: name })})`;
     if (this.#faults.size < mostFaults) this.#faults.set(told, showError(shownAt(error, at)));
     return new TsaltError(code, told, { kind, cause: error });
   }
@@ -253,7 +253,7 @@ const packs = new WeakMap<Dict, Promise<string>>();
 
 /** Packs a dict once, since it does not change. */
 const packedOnce = (dict: Dict): Promise<string> => {
-  const made = packs.get(dict) ?? packInTurns(dict);
+  const made = packs.get(dict) ?? packYielding(dict);
   packs.set(dict, made);
   return made;
 };

@@ -13,7 +13,7 @@ import { isPlainDict, type PlainDict, plainText } from '../../protocol/plain.ts'
 import type { PrefetchedRender } from '../../protocol/prefetch.ts';
 import { isElsewhere, renderIdentity, sourcesIn } from '../../protocol/render-identity.ts';
 import { mergeWholeFloats } from '../../protocol/whole-floats.ts';
-import { readable } from '../../transport/faults.ts';
+import { readable } from '../../transport/unreachable.ts';
 import { callsOf, type ModuleCall, namedArguments } from '../prepare/calls-in-chunk.ts';
 
 /**

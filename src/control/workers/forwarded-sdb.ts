@@ -76,7 +76,7 @@ const refuse = async (): Promise<never> => {
 };
 
 /** Answers a `ForwardedSdb`, in the main process. */
-export const answerSdb = async (
+export const serveSdb = async (
   sdb: Sdb,
   method: 'sdb' | 'vault',
   [name, packed]: readonly unknown[],

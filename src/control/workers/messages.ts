@@ -45,7 +45,7 @@ export type ToFleetWorker =
     }
   /** The other hosts are ready, too: this one may be changed. */
   | { readonly type: 'go'; readonly id: number }
-  | { readonly type: 'answer'; readonly id: number; readonly answer: WorkerAnswer }
+  | { readonly type: 'answer'; readonly id: number; readonly answer: WorkerResponse }
   | { readonly type: 'abort' }
   /** The run has ended. */
   | { readonly type: 'end' }
@@ -68,7 +68,7 @@ export type FromQueueWorker =
   | { readonly type: 'alive' };
 
 /** The response to a worker's question. */
-export type WorkerAnswer = { readonly value: unknown } | { readonly fault: SentFault };
+export type WorkerResponse = { readonly value: unknown } | { readonly fault: SentFault };
 
 /** An event as it is sent between processes. */
 export type SentEvent = {

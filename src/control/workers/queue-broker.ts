@@ -18,7 +18,7 @@ import {
   type FromQueueWorker,
   type ToFleetWorker,
 } from './messages.ts';
-import { placedRequest, receiveProject } from './received-project.ts';
+import { receiveProject, relocatedRequest } from './received-project.ts';
 import type { SentHost } from './sent-request.ts';
 import { WorkerLink } from './worker-link.ts';
 
@@ -307,7 +307,7 @@ class BrokeredRun {
       this.#tree = await receiveProject(project, folder, redis);
       this.#knownHosts = await this.#writeKnownHosts(project.key, project.knownHosts ?? '');
       const { project: _, ...begin } = message;
-      const placed = placedRequest(request, {
+      const placed = relocatedRequest(request, {
         tree: this.#tree,
         cacheDir: privateDir(join(folder, 'cache')),
         knownHosts: this.#knownHosts,

@@ -74,7 +74,7 @@ const prune = (trees: string): void => {
 };
 
 /** Adapts the paths in a request's configuration to this machine. */
-export const placedRequest = (
+export const relocatedRequest = (
   request: SentRequest,
   { tree, cacheDir, knownHosts }: { tree: string; cacheDir: string; knownHosts: string },
 ): SentRequest => {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ownVersion } from '../../bundle/own-package.ts';
+import { ownVersion } from '../../bundle/package-info.ts';
 import type { Config } from '../../config/config.ts';
 import type { Request } from '../../config/request.ts';
 import { TsaltError } from '../../protocol/error.ts';

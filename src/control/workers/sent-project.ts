@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
-import { modulePlaces } from '../../config/module-dirs.ts';
+import { moduleFolders } from '../../config/module-dirs.ts';
 import { FileRoots } from '../../fileserver/file-roots.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { type Blob, blobName } from '../../queue/blobs.ts';
@@ -34,7 +34,7 @@ export const collectProject = async (
   config: Config,
   key: Buffer,
 ): Promise<{ readonly project: SentProject; readonly blobs: readonly Blob[] }> => {
-  const { fileRoots, extraDirs } = modulePlaces(config);
+  const { fileRoots, extraDirs } = moduleFolders(config);
   const roots = [
     ...new Set([...Object.values(fileRoots).flat(), ...Object.values(extraDirs).flat()]),
   ];

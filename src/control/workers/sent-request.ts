@@ -67,7 +67,7 @@ export const sendRequest = (request: Request): SentRequest => {
 };
 
 /** The parts of a request that the receiving process adds itself. */
-export type OwnParts = Pick<Request, 'ask' | 'prepareHost' | 'sdb'> & {
+export type LocalParts = Pick<Request, 'ask' | 'prepareHost' | 'sdb'> & {
   readonly raw: (host: Host) => string;
   readonly runOf: AppliedPlan['runOf'];
 };
@@ -75,7 +75,7 @@ export type OwnParts = Pick<Request, 'ask' | 'prepareHost' | 'sdb'> & {
 /** Restores the request that was sent, without hosts. */
 export const receiveRequest = (
   { args, kwargs, isRaw, isSdbUsed, planned, config, isElsewhere: _, ...sent }: SentRequest,
-  own: (isSdbUsed: boolean) => OwnParts,
+  own: (isSdbUsed: boolean) => LocalParts,
 ): Request => {
   const received: Config = {
     ...config,

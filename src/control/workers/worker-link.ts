@@ -8,7 +8,7 @@ import {
   type FromFleetWorker,
   type ToFleetWorker,
 } from './messages.ts';
-import { workerWord } from './word.ts';
+import { workerFlag } from './process-flags.ts';
 
 /** The built command line. */
 export const programFile: string = join(dirname(fileURLToPath(import.meta.url)), 'tsalt-ssh.cjs');
@@ -33,7 +33,7 @@ export class WorkerLink {
 
   constructor(fun: string, hear: (message: FromFleetWorker) => void) {
     // The launcher chooses the code cache by the function name.
-    this.#child = fork(programFile, [workerWord, fun], {
+    this.#child = fork(programFile, [workerFlag, fun], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       execArgv: [],

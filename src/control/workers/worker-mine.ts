@@ -1,7 +1,7 @@
 import { type Data, toPlain } from '../../data/values/value.ts';
 import type { Plain } from '../../protocol/plain.ts';
 import { pack } from '../../render/confined/wire.ts';
-import type { AnsweringHost, Mine, MineQuestion } from '../facts/shared.ts';
+import type { CallableHost, Mine, MineQuestion } from '../facts/shared.ts';
 import { listFrom } from './sent-request.ts';
 
 /** A question on its way to the process of the run. */
@@ -10,18 +10,18 @@ type SentQuestion = Omit<MineQuestion, 'args'> & { readonly args?: string };
 /** Asks other hosts by the process of the run, which knows the worker of each. */
 export class WorkerMine implements Mine {
   readonly #ask: (method: string, params: readonly unknown[]) => Promise<unknown>;
-  readonly #answering = new Map<string, AnsweringHost>();
+  readonly #answering = new Map<string, CallableHost>();
 
   constructor(ask: (method: string, params: readonly unknown[]) => Promise<unknown>) {
     this.#ask = ask;
   }
 
-  greeted = (id: string, host: AnsweringHost): void => {
+  greeted = (id: string, host: CallableHost): void => {
     // A connection that only asks must not take the place of the host's own run.
     if (!this.#answering.has(id)) this.#answering.set(id, host);
   };
 
-  left = (id: string, host: AnsweringHost): void => {
+  left = (id: string, host: CallableHost): void => {
     if (this.#answering.get(id) === host) this.#answering.delete(id);
   };
 

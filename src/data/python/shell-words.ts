@@ -4,7 +4,7 @@
  *
  * @throws SyntaxError for an unclosed quote, or a backslash at the end
  */
-export const shellWords = (line: string): string[] => {
+export const shellArgs = (line: string): string[] => {
   const words: string[] = [];
   let word: string | undefined;
   let quote = '';

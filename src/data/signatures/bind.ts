@@ -1,6 +1,6 @@
 import type { FunctionSignature, Param } from '../../protocol/meta.ts';
 import { setOwn } from '../../protocol/plain.ts';
-import { nearest } from '../nearest.ts';
+import { closestMatch } from '../closest-match.ts';
 import { checkType } from './check-type.ts';
 
 /** The errors of a call, by argument. */
@@ -169,9 +169,7 @@ const explain = (
   if (surplus === 0 && [missing, unknown, twice, wrong].every(list => list.length === 0))
     return undefined;
   const parts = [
-    ...(unknown.length > 0
-      ? [invalidKeywords(fun, unknown) + nearestHint(signature, unknown)]
-      : []),
+    ...(unknown.length > 0 ? [invalidKeywords(fun, unknown) + didYouMean(signature, unknown)] : []),
     ...(twice.length > 0 ? [`'${fun}' got ${quoted(twice)} twice`] : []),
     ...(surplus > 0
       ? [`'${fun}' takes at most ${count - surplus} arguments, ${count} were given`]
@@ -197,8 +195,8 @@ const quoted = (names: readonly string[]): string => {
 };
 
 /** Returns ` (did you mean 'x'?)` for unknown keywords, or '' if no parameter is similar. */
-export const nearestHint = (signature: FunctionSignature, unknown: readonly string[]): string => {
+export const didYouMean = (signature: FunctionSignature, unknown: readonly string[]): string => {
   const known = [...signature.positional, ...(signature.keywords ?? [])].map(({ name }) => name);
-  const found = unknown.flatMap(name => nearest(name, known) ?? []);
+  const found = unknown.flatMap(name => closestMatch(name, known) ?? []);
   return found.length > 0 ? ` (did you mean ${quoted([...new Set(found)])}?)` : '';
 };

@@ -1,7 +1,7 @@
 import type { FunctionMeta, FunctionSignature, ModuleMeta, Param } from '../../protocol/meta.ts';
 import type { Plain, PlainDict } from '../../protocol/plain.ts';
 import { type ValueType, valueType } from './check-type.ts';
-import { functionsOf, isFunctionWanted, unknownText } from './module-docs.ts';
+import { functionsOf, isFunctionSelected, unknownText } from './module-docs.ts';
 
 /** The dialect of all schemas. */
 export const schemaDialect = 'https://json-schema.org/draft/2020-12/schema';
@@ -38,7 +38,7 @@ export const takesOthers = ({ signature, unknown }: FunctionMeta): boolean =>
 /** `sys.state_schema`: a JSON Schema for the arguments of each state that a pattern selects. */
 export const stateSchemas = (modules: readonly ModuleMeta[], wanted: string): PlainDict[] =>
   [...functionsOf(modules, 'state')]
-    .filter(([name]) => isFunctionWanted(wanted === '' ? [] : [wanted], name))
+    .filter(([name]) => isFunctionSelected(wanted === '' ? [] : [wanted], name))
     .map(([name, fun]) => functionSchema(name, fun));
 
 /** The JSON Schema of a state function's arguments as one object, for `sys.state_schema`. */

@@ -44,7 +44,7 @@ export const docs = (
         found[name] = moduleText(module);
     }
   for (const [name, fun] of functionsOf(modules, kind))
-    if (isFunctionWanted(wanted, name)) found[name] = functionText(fun);
+    if (isFunctionSelected(wanted, name)) found[name] = functionText(fun);
   return found;
 };
 
@@ -56,7 +56,7 @@ export const argspecs = (
 ): PlainDict => {
   const found: PlainDict = {};
   for (const [name, { signature }] of functionsOf(modules, kind))
-    if (isFunctionWanted(wanted === '' ? [] : [wanted], name)) found[name] = argspec(signature);
+    if (isFunctionSelected(wanted === '' ? [] : [wanted], name)) found[name] = argspec(signature);
   return found;
 };
 
@@ -103,7 +103,7 @@ export const functionNames = (
   kind: 'exec' | 'state',
   wanted: readonly string[] = [],
 ): string[] =>
-  [...functionsOf(modules, kind).keys()].filter(name => isFunctionWanted(wanted, name));
+  [...functionsOf(modules, kind).keys()].filter(name => isFunctionSelected(wanted, name));
 
 const folders: Partial<Record<ModuleKind, string>> = {
   exec: 'modules',
@@ -188,7 +188,7 @@ const isWantedModule = (wanted: readonly string[], name: string): boolean =>
   wanted.length === 0 || wanted.some(pattern => fnmatch(name, pattern));
 
 /** A pattern is a module (`cmd`, `cmd.`), a function (`cmd.run`) or a glob of either. */
-export const isFunctionWanted = (wanted: readonly string[], name: string): boolean => {
+export const isFunctionSelected = (wanted: readonly string[], name: string): boolean => {
   const module = name.slice(0, name.lastIndexOf('.'));
   return (
     wanted.length === 0 ||

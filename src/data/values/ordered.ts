@@ -1,7 +1,7 @@
-import { stamp } from './stamp.ts';
+import { objectNote } from './object-note.ts';
 import type { Dict } from './value.ts';
 
-const ordered = stamp<true>();
+const ordered = objectNote<true>();
 
 /**
  * Marks a dictionary as one of Python's ordered ones: those of the `yaml` renderer (SLS, pillar)

@@ -1,7 +1,7 @@
 import type { SourceLocation } from '../../protocol/error.ts';
+import { copyCollectionTaint } from '../collection-taint.ts';
 import { excerptOf } from '../excerpt.ts';
-import { copyTaintMarks } from '../taint-marks.ts';
-import { stamp } from './stamp.ts';
+import { objectNote } from './object-note.ts';
 
 /** Line and column, both 1-based, in the text that was parsed. */
 export type TextPosition = { readonly line: number; readonly column: number };
@@ -9,7 +9,7 @@ export type TextPosition = { readonly line: number; readonly column: number };
 const texts = new WeakMap<SourceLocation, string>();
 
 /** Adds the text of a location's file, to show the lines around it. */
-export const withText = (place: SourceLocation, text: string): SourceLocation => {
+export const withSourceText = (place: SourceLocation, text: string): SourceLocation => {
   texts.set(place, text);
   return place;
 };
@@ -71,10 +71,10 @@ export class NodePositions {
 
 const fewKeys = 8;
 
-const places = stamp<NodePositions>();
+const places = objectNote<NodePositions>();
 
 /** Records the position of a mapping or sequence. */
-export const setPlaces = places.put;
+export const setPositions = places.put;
 
 /** Returns the position of a mapping's key or a sequence's item, if the loader recorded it. */
 export const keyPosition = (node: object, key: unknown): TextPosition | undefined =>
@@ -87,5 +87,5 @@ export const nodePosition = (node: unknown): TextPosition | undefined =>
 export const copyPositions = (from: object, to: object): void => {
   const known = places.of(from);
   if (known) places.put(to, known);
-  copyTaintMarks(from, to);
+  copyCollectionTaint(from, to);
 };

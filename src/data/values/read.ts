@@ -13,7 +13,7 @@ export type ValueKind<T> = {
   readonly read: (value: Data) => T | undefined;
 };
 
-export const textKind: ValueKind<string> = {
+export const stringKind: ValueKind<string> = {
   expected: 'text',
   schema: { type: ['string', 'number'] },
   read: value =>
@@ -27,7 +27,10 @@ export const flag: ValueKind<boolean> = {
 };
 
 /** An integer in a range. */
-export const whole = (least: number, most = Number.MAX_SAFE_INTEGER): ValueKind<number> => ({
+export const wholeNumberKind = (
+  least: number,
+  most = Number.MAX_SAFE_INTEGER,
+): ValueKind<number> => ({
   expected:
     most === Number.MAX_SAFE_INTEGER
       ? `a whole number, at least ${least}`
@@ -54,7 +57,7 @@ export const seconds: ValueKind<number> = {
 };
 
 /** Strings: a list, or one comma-separated string. */
-export const textsKind: ValueKind<readonly string[]> = {
+export const stringsKind: ValueKind<readonly string[]> = {
   expected: 'a list of texts',
   schema: {
     type: ['array', 'string'],

@@ -3,7 +3,7 @@ import { dirname, posix } from 'node:path';
 import type { TextSpan } from '../text/scan-lines.ts';
 import { scanLines } from '../text/scan-lines.ts';
 import type { Workspace } from '../workspace.ts';
-import { declarationsOf, type FilePlace, idAt } from './ids.ts';
+import { declarationsOf, type FileLocation, idAt } from './ids.ts';
 import type { PositionIn } from './position-context.ts';
 import { importedFile, saltCall, wordAt } from './word-at.ts';
 
@@ -13,17 +13,17 @@ const beginning: TextSpan = { line: 0, from: 0, to: 0 };
 export const definitions = async (
   position: PositionIn,
   workspace: Workspace,
-): Promise<readonly FilePlace[]> => {
+): Promise<readonly FileLocation[]> => {
   for (const find of [urlAt, templateFileAt, macroAt, slsAt, requisiteAt])
     if (find(position, workspace).length > 0) return find(position, workspace);
   return functionAt(position, workspace);
 };
 
-type Find = (position: PositionIn, workspace: Workspace) => readonly FilePlace[];
+type Find = (position: PositionIn, workspace: Workspace) => readonly FileLocation[];
 
 const lineOf = ({ lines, line }: PositionIn): string => lines[line] ?? '';
 
-const found = (path: string | undefined): FilePlace[] =>
+const found = (path: string | undefined): FileLocation[] =>
   path === undefined ? [] : [{ path, span: beginning }];
 
 /** `salt://` paths, those with an environment as well. */
@@ -111,7 +111,7 @@ const requisiteAt: Find = ({ file, line, character }, workspace) => {
 const functionAt = async (
   position: PositionIn,
   workspace: Workspace,
-): Promise<readonly FilePlace[]> => {
+): Promise<readonly FileLocation[]> => {
   const { file, line, character } = position;
   const call = wordAt(lineOf(position), line, character, saltCall);
   const called = call?.groups.find(group => group !== '');

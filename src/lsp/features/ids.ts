@@ -3,10 +3,10 @@ import type { TextSpan } from '../text/scan-lines.ts';
 import type { ProjectFile, Workspace } from '../workspace.ts';
 
 /** A place in a file of the project. */
-export type FilePlace = { readonly path: string; readonly span: TextSpan };
+export type FileLocation = { readonly path: string; readonly span: TextSpan };
 
 /** An ID that an SLS declares. */
-export type DeclaredId = FilePlace & { readonly id: string; readonly declared: OutlineId };
+export type DeclaredId = FileLocation & { readonly id: string; readonly declared: OutlineId };
 
 /** The SLS that one includes, directly or through others, by their texts. Nearest first. */
 export const includedPaths = (file: ProjectFile, workspace: Workspace): string[] => {
@@ -82,10 +82,10 @@ export const idAt = (
 export const referencesTo = (
   target: DeclaredId,
   workspace: Workspace,
-): (FilePlace & { readonly isDeclaration: boolean })[] => {
+): (FileLocation & { readonly isDeclaration: boolean })[] => {
   const from = workspace.fileAt(target.path);
   if (!from) return [];
-  const found: (FilePlace & { isDeclaration: boolean })[] = [];
+  const found: (FileLocation & { isDeclaration: boolean })[] = [];
   for (const file of workspace.slsFiles(from)) {
     const { ids, requisites } = workspace.outline(file.path);
     const named: (OutlineRequisite | OutlineId)[] = [

@@ -1,4 +1,4 @@
-import { nearest } from '../../data/nearest.ts';
+import { closestMatch } from '../../data/closest-match.ts';
 import type { Finding } from '../../validate/findings.ts';
 import { lintRules } from '../../validate/lint/rules.ts';
 import type { TextSpan } from '../text/scan-lines.ts';
@@ -43,7 +43,7 @@ const meantFix = ({ message, hint = '' }: Finding, line: number, text: string): 
   if (meant === undefined) return [];
   for (const [, word = ''] of whole.matchAll(/(?<!\w)'([^'\n]+)'/g)) {
     const from = wordIn(text, word);
-    if (word === meant || from === undefined || nearest(word, [meant]) === undefined) continue;
+    if (word === meant || from === undefined || closestMatch(word, [meant]) === undefined) continue;
     const span = { line, from, to: from + word.length };
     return [{ title: `Change to '${meant}'`, span, text: meant, isSafe: false }];
   }

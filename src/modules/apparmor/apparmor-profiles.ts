@@ -55,10 +55,10 @@ const linkOf = (mode: ProfileMode, file: string): string | undefined => {
 /** Returns the mode that a file is loaded in at boot. */
 export const modeAtBoot = (file: string): ProfileMode =>
   (['disable', 'complain'] as const).find(mode => linkExists(linkOf(mode, file) ?? '')) ??
-  (saysComplain(file) ? 'complain' : 'enforce');
+  (isComplainMode(file) ? 'complain' : 'enforce');
 
 /** Returns true if the file's text puts a profile into complain mode. */
-export const saysComplain = (file: string): boolean =>
+export const isComplainMode = (file: string): boolean =>
   /^[^#\n]*flags\s*=\s*\([^)]*\bcomplain\b/m.test(readFileSync(file, 'utf8'));
 
 /** Sets the mode that a file is loaded in at boot. */

@@ -19,7 +19,7 @@ import {
   symlinkSync,
   utimesSync,
 } from '../_shared/safe-fs/fs.ts';
-import { followLinks } from '../_shared/safe-fs/place.ts';
+import { followLinks } from '../_shared/safe-fs/open-parent.ts';
 import { CommandExecutionError } from '../api.ts';
 import { readTar } from './tar-reader.ts';
 import { withZip } from './zip-reader.ts';

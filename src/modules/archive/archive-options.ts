@@ -1,5 +1,5 @@
 import { globTest } from '../../data/python/glob.ts';
-import { splitCommandWords } from '../_shared/text/words.ts';
+import { splitCommandArgs } from '../_shared/text/command-args.ts';
 import { SaltInvocationError } from '../api.ts';
 
 /** The options of tar or unzip that apply to an archive unpacked without these programs. */
@@ -25,7 +25,7 @@ const needlessLong =
  * @throws SaltInvocationError for any other option, naming it
  */
 export const archiveOptions = (text: string | null, format: 'tar' | 'zip'): ArchiveOptions => {
-  const words = splitCommandWords(text ?? '');
+  const words = splitCommandArgs(text ?? '');
   const excluded: string[] = [];
   const members: string[] = [];
   let strip = 0;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { splitCommandWords } from '../_shared/text/words.ts';
+import { splitCommandArgs } from '../_shared/text/command-args.ts';
 import type { AugeasCommand } from './augtool.ts';
 
 /** The augeas command and the number of arguments for each of Salt's commands. */
@@ -38,7 +38,7 @@ export const readAugeasCommand = (line: string): ReadCommand => {
 
 const wordsOf = (arg: string): string[] | undefined => {
   try {
-    return splitCommandWords(arg);
+    return splitCommandArgs(arg);
   } catch {
     return undefined;
   }

@@ -14,7 +14,7 @@ export type AugeasScope = {
 /** A command of augtool with its arguments. */
 export type AugeasCommand = readonly [name: string, ...args: string[]];
 
-export type AugeasAnswer = {
+export type AugeasResult = {
   readonly stdout: string;
   /** The error message; empty on success. */
   readonly error: string;
@@ -24,7 +24,7 @@ export type AugeasAnswer = {
 export const runAugtool = async (
   commands: readonly AugeasCommand[],
   { loadPath = null, lens = null, context = null }: AugeasScope = {},
-): Promise<AugeasAnswer> => {
+): Promise<AugeasResult> => {
   const folders = foldersIn(loadPath);
   const { stdout, stderr } = await runCommand(
     [

@@ -2,8 +2,8 @@ import { readAccounts } from '../_shared/commands/accounts.ts';
 import { type CommandResult, runCommand } from '../_shared/commands/run-command.ts';
 import { isExecutable } from '../_shared/files/file-paths.ts';
 import { toList } from '../_shared/states/values.ts';
+import { splitCommandArgs } from '../_shared/text/command-args.ts';
 import { plainStr } from '../_shared/text/python-text.ts';
-import { splitCommandWords } from '../_shared/text/words.ts';
 import {
   __context__,
   __grains__,
@@ -167,7 +167,7 @@ const toCommand = (
     ? [program, '-c', cmd]
     : Array.isArray(cmd)
       ? cmd.map(word => plainStr(word))
-      : splitCommandWords(String(cmd));
+      : splitCommandArgs(String(cmd));
   const [first, ...rest] = words;
   if (first === undefined) throw new SaltInvocationError('There is no command to run.');
   return [first, ...rest];

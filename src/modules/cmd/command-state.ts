@@ -1,8 +1,8 @@
 import { isPlainDict } from '../../protocol/plain.ts';
 import { statSync } from '../_shared/safe-fs/fs.ts';
 import { failed } from '../_shared/states/returns.ts';
+import { splitCommandArgs } from '../_shared/text/command-args.ts';
 import { plainStr } from '../_shared/text/python-text.ts';
-import { splitCommandWords } from '../_shared/text/words.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../api.ts';
 
 /** The arguments that all states which run a command accept. */
@@ -151,7 +151,7 @@ const parseJson = (text: string): Plain | undefined => {
 
 const parseWords = (line: string): PlainDict | undefined => {
   try {
-    const pairs = splitCommandWords(line).map(word => word.split('='));
+    const pairs = splitCommandArgs(line).map(word => word.split('='));
     if (pairs.some(pair => pair.length !== 2)) return undefined;
     return Object.fromEntries(pairs as [string, string][]);
   } catch {

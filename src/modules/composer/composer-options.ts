@@ -9,7 +9,7 @@ export type ComposerProgram = {
 };
 
 /** The options that are passed to composer. */
-export type ComposerWish = {
+export type ComposerSettings = {
   /** true: prefer source repositories */
   prefer_source?: boolean | null;
   /** true: prefer archives */

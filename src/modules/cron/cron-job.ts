@@ -32,7 +32,7 @@ export const isSameJob = (
 ): boolean => (job.identifier ? job.identifier === identifier : job.cmd === cmd);
 
 /** The desired job; a comment or identifier of null leaves the current one unchanged. */
-export type WantedJob = CronJobOptions & {
+export type DesiredJob = CronJobOptions & {
   readonly cmd: string;
   /** The five times, or a special one. */
   readonly when: Readonly<CronTimes> | { readonly spec: string };
@@ -46,7 +46,7 @@ export type WantedJob = CronJobOptions & {
  */
 export const changedJob = (
   known: CronJob | undefined,
-  { cmd, comment = null, commented = false, identifier = null, when }: WantedJob,
+  { cmd, comment = null, commented = false, identifier = null, when }: DesiredJob,
   pick: (key: CronTimeKey) => string = anyTime,
 ): CronJob | undefined => {
   const before = known ?? blank;

@@ -17,7 +17,7 @@ const events = new Set(
  *
  * @throws SaltInvocationError for a word that incron does not know
  */
-export const maskWords = (mask: string): string[] =>
+export const maskNames = (mask: string): string[] =>
   mask
     .split(',')
     .map(word => {
@@ -57,7 +57,7 @@ export const jobIn = (
   { crons }: Incrontab,
   { path, mask, cmd }: IncronJob,
 ): { status: 'present' | 'update' | 'absent'; at: number } => {
-  const wanted = maskWords(mask);
+  const wanted = maskNames(mask);
   if (/\s/.test(path) || /[\r\n]/.test(cmd))
     throw new SaltInvocationError(
       `incron takes no path with blanks and no command of several lines: ${path}`,

@@ -8,7 +8,7 @@ export const tabOf = async (user: string): Promise<Crontab> =>
   isUserToCome(user) ? parseCrontab('') : await salt('cron.list_tab')(user);
 
 /** Returns the outcome of a change to a crontab, or the error message if it failed. */
-export const said = async (change: () => Promise<string>): Promise<string> => {
+export const crontabError = async (change: () => Promise<string>): Promise<string> => {
   try {
     return await change();
   } catch (error) {

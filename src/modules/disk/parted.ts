@@ -64,7 +64,7 @@ export const needNumber = (minor: Plain): string => {
  * Checks a position on a disk: a number, counted from the end if negative, optionally with one of
  * parted's units.
  */
-export const needPlace = (boundary: Plain): string => {
+export const requirePosition = (boundary: Plain): string => {
   const [, unit] = /^-?\d[\d.]*(\D*)$/.exec(String(boundary)) ?? [];
   if (unit !== undefined && (unit === '' || units.includes(unit))) return String(boundary);
   throw new SaltInvocationError(`Invalid partition boundary passed: "${String(boundary)}"`);

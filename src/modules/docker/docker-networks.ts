@@ -13,13 +13,13 @@ export const networksOf = (given: Plain | undefined): Networks => {
     else
       for (const [name, settings] of Object.entries(item)) {
         all[name] = repackDictList(settings as Plain);
-        connectWords(all[name]);
+        connectArgs(all[name]);
       }
   return all;
 };
 
 /** The arguments of `docker network connect` for Salt's settings of a network. */
-export const connectWords = (settings: PlainDict): string[] =>
+export const connectArgs = (settings: PlainDict): string[] =>
   Object.entries(settings).flatMap(([key, value]) => {
     const option = Object.hasOwn(connections, key) ? connections[key] : undefined;
     if (!option) throw new SaltInvocationError(`A container's network does not take ${key}.`);

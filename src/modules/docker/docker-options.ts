@@ -177,7 +177,7 @@ const skipped = new Set([
 ]);
 
 /** The arguments of `docker create` for Salt's arguments of a container. */
-export const createWords = (name: string | null, image: string, wanted: PlainDict): string[] => {
+export const createArgs = (name: string | null, image: string, wanted: PlainDict): string[] => {
   const settings = byFullName(wanted);
   const flags = Object.entries(settings).flatMap(([key, value]) => {
     if (skipped.has(key)) return [];

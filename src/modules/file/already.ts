@@ -9,7 +9,7 @@ import {
   readSync,
   type Stats,
 } from '../_shared/safe-fs/fs.ts';
-import type { WantedFile } from './managed-file.ts';
+import type { DesiredFile } from './managed-file.ts';
 
 /** Bytes that are compared at once. Larger files are left to the general way, which reads parts. */
 const most = 64 * 1024;
@@ -22,7 +22,11 @@ let buffer: Buffer | undefined;
  *
  * @param entry what its path was when the state began
  */
-export const isAlready = (file: WantedFile, entry: Stats | undefined, ids: AccountIds): boolean => {
+export const isAlready = (
+  file: DesiredFile,
+  entry: Stats | undefined,
+  ids: AccountIds,
+): boolean => {
   const { name, perms, source, contents } = file;
   if (!source && contents === undefined) return false;
   if (typeof perms.attrs === 'string' || perms.selinux) return false;
@@ -42,7 +46,7 @@ export const isAlready = (file: WantedFile, entry: Stats | undefined, ids: Accou
   }
 };
 
-const hasPerms = (found: Stats, { perms }: WantedFile, { uid, gid }: AccountIds): boolean => {
+const hasPerms = (found: Stats, { perms }: DesiredFile, { uid, gid }: AccountIds): boolean => {
   const mode = normalizeMode(perms.mode);
   return (
     (mode === undefined || modeText(found.mode) === mode) &&
@@ -55,7 +59,7 @@ const hasPerms = (found: Stats, { perms }: WantedFile, { uid, gid }: AccountIds)
 const isLeft = (account: string | number | null | undefined): account is null | undefined | '' =>
   account === null || account === undefined || account === '';
 
-const hasContent = (fd: number, size: number, { source, contents }: WantedFile): boolean => {
+const hasContent = (fd: number, size: number, { source, contents }: DesiredFile): boolean => {
   if (size > most || size !== (source ? (source.size ?? size) : contents?.length)) return false;
   buffer ??= Buffer.allocUnsafeSlow(most);
   const count = size === 0 ? 0 : readSync(fd, buffer, 0, size, 0);

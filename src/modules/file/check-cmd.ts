@@ -4,7 +4,7 @@ import { contentOf } from '../_shared/files/file-content.ts';
 import { keepAtExit, removeAtExit } from '../_shared/files/temporary.ts';
 import { renameSync } from '../_shared/safe-fs/fs.ts';
 import { __salt__, type PlainDict } from '../api.ts';
-import { plannedChanges, type WantedFile } from './managed-file.ts';
+import { type DesiredFile, plannedChanges } from './managed-file.ts';
 
 export type CheckFailed = { comment: string; skip_watch: true; result: false };
 
@@ -21,11 +21,11 @@ export const runCheckCmd = async (command: string, path: string): Promise<true |
  * runs when the file would not change.
  */
 export const checkContent = async (
-  file: WantedFile,
+  file: DesiredFile,
   command: string,
   dir: string,
   extension: string,
-): Promise<WantedFile | (CheckFailed & { changes: PlainDict })> => {
+): Promise<DesiredFile | (CheckFailed & { changes: PlainDict })> => {
   const planned = await plannedChanges(file);
   if (Object.keys(planned).length === 0) return file;
   const content = file.source ? await file.source.content() : contentOf(file.contents ?? '');

@@ -1,5 +1,5 @@
 import { dirname, join, relative, resolve } from 'node:path';
-import { permDifferences, readPerms, type WantedPerms } from '../_shared/files/check-perms.ts';
+import { type DesiredPerms, permDifferences, readPerms } from '../_shared/files/check-perms.ts';
 import { isDir, isLink, linkExists } from '../_shared/files/file-paths.ts';
 import { readdirSync } from '../_shared/safe-fs/fs.ts';
 import { getContext, type LowChunk, type PlainDict } from '../api.ts';
@@ -40,11 +40,11 @@ export const recurseSet = (recurse: unknown): Set<string> | string => {
 };
 
 /** Returns the permissions that `recurse` requires for one entry below the directory. */
-export const wantedBelow = (
+export const desiredBelow = (
   { isDir: dir }: Walked,
   recurse: Set<string>,
-  perms: { dir: WantedPerms; file: WantedPerms },
-): WantedPerms | undefined => {
+  perms: { dir: DesiredPerms; file: DesiredPerms },
+): DesiredPerms | undefined => {
   if (recurse.has(dir ? 'ignore_dirs' : 'ignore_files')) return undefined;
   const { user, group, mode, follow = false } = dir ? perms.dir : perms.file;
   return {
@@ -59,7 +59,7 @@ export const wantedBelow = (
  * Returns the differences in owner and mode of a directory or file. The mode of a symlink is not
  * compared.
  */
-export const metaChanges = (path: string, wanted: WantedPerms): PlainDict => {
+export const metaChanges = (path: string, wanted: DesiredPerms): PlainDict => {
   if (!linkExists(path)) return { directory: 'new' };
   const asLink = isLink(path) && !wanted.follow;
   const { mode: _, ...owners } = wanted;
@@ -70,13 +70,16 @@ export const metaChanges = (path: string, wanted: WantedPerms): PlainDict => {
  * Paths that are not removed from a cleaned directory: single paths, and directories with all their
  * contents.
  */
-export type KeptPaths = { readonly paths: readonly string[]; readonly trees: readonly string[] };
+export type RequiredPaths = {
+  readonly paths: readonly string[];
+  readonly trees: readonly string[];
+};
 
 /**
  * Returns the paths that required file states protect in a cleaned directory: for `file.recurse` the
  * paths it manages, for other states their path with all its contents.
  */
-export const keptByRequisites = async (require: unknown): Promise<KeptPaths> => {
+export const requiredPaths = async (require: unknown): Promise<RequiredPaths> => {
   const paths: string[] = [];
   const trees: string[] = [];
   const { lowstate = [] } = getContext();
@@ -112,7 +115,7 @@ const keptByRecurse = async (low: LowChunk): Promise<string[]> => {
  */
 export const superfluous = (
   root: string,
-  keep: KeptPaths,
+  keep: RequiredPaths,
   excludePat: string | string[] | null | undefined,
 ): string[] => {
   const kept = new Set<string>([root]);

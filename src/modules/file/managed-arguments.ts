@@ -23,7 +23,7 @@ export const refuseArguments = (
 };
 
 /** Returns an error message if the path or the template variables of a file are invalid. */
-export const wrongPlace = (
+export const wrongPath = (
   path: string,
   context: unknown,
   defaults: unknown,

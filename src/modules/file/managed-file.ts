@@ -4,9 +4,9 @@ import {
   type AccountName,
   type Before,
   checkPerms,
+  type DesiredPerms,
   permDifferences,
   readPerms,
-  type WantedPerms,
   withoutSetId,
 } from '../_shared/files/check-perms.ts';
 import { attributeChanges, lsattrFlags } from '../_shared/files/file-attributes.ts';
@@ -18,7 +18,7 @@ import { makeDirs } from '../_shared/files/make-dirs.ts';
 import { gidOf, uidOf } from '../_shared/files/owner-names.ts';
 import { applySelinux, restoreContext } from '../_shared/files/selinux.ts';
 import { readFileSync, type Stats } from '../_shared/safe-fs/fs.ts';
-import { followLinks } from '../_shared/safe-fs/place.ts';
+import { followLinks } from '../_shared/safe-fs/open-parent.ts';
 import type { FoundSource } from '../_shared/sources/file-source.ts';
 import { failed } from '../_shared/states/returns.ts';
 import { contentDiff } from '../_shared/text/text-diff.ts';
@@ -26,11 +26,11 @@ import type { PlainDict, StateReturn } from '../api.ts';
 import { backUp } from './file-backup.ts';
 
 /** A file as a state describes it: its content, from a source or as bytes, and its permissions. */
-export type WantedFile = {
+export type DesiredFile = {
   readonly name: string;
   readonly source?: FoundSource | undefined;
   readonly contents?: Buffer | undefined;
-  readonly perms: WantedPerms;
+  readonly perms: DesiredPerms;
   readonly backup?: string | null | undefined;
   readonly makedirs?: boolean;
   readonly dirMode?: string | number | null | undefined;
@@ -38,7 +38,7 @@ export type WantedFile = {
 };
 
 /** Returns the changes that would be made, without making any. */
-export const plannedChanges = async (file: WantedFile): Promise<PlainDict> => {
+export const plannedChanges = async (file: DesiredFile): Promise<PlainDict> => {
   const { name, perms } = file;
   const follow = perms.follow ?? true;
   if (!statOf(name)) return { newfile: name };
@@ -57,14 +57,14 @@ export const plannedChanges = async (file: WantedFile): Promise<PlainDict> => {
 };
 
 /** Makes the file so and reports into `ret`. */
-export const placeFile = async (ret: StateReturn, file: WantedFile): Promise<StateReturn> => {
+export const installFile = async (ret: StateReturn, file: DesiredFile): Promise<StateReturn> => {
   const { name, perms } = file;
   if (isFile(name) || (isLink(name) && statOf(name))) return replaceFile(ret, file);
   const behindLink = isLink(name) && (perms.follow ?? true);
   return createFile(ret, behindLink ? { ...file, name: followLinks(name) } : file);
 };
 
-const replaceFile = async (ret: StateReturn, file: WantedFile): Promise<StateReturn> => {
+const replaceFile = async (ret: StateReturn, file: DesiredFile): Promise<StateReturn> => {
   const { name, perms, showChanges = true } = file;
   const follow = perms.follow ?? true;
   const linkBecomesFile = isLink(name) && !follow;
@@ -88,7 +88,7 @@ const replaceFile = async (ret: StateReturn, file: WantedFile): Promise<StateRet
   return { ...ret, comment: `File ${name} ${changed ? 'updated' : 'is in the correct state'}` };
 };
 
-const createFile = async (ret: StateReturn, file: WantedFile): Promise<StateReturn> => {
+const createFile = async (ret: StateReturn, file: DesiredFile): Promise<StateReturn> => {
   const { name, perms, source, contents } = file;
   if (!isDir(dirname(name))) {
     if (!file.makedirs) return failed(ret, 'Parent directory not present');
@@ -114,7 +114,7 @@ const createFile = async (ret: StateReturn, file: WantedFile): Promise<StateRetu
 
 const reportPerms = (
   ret: StateReturn,
-  { name, perms }: WantedFile,
+  { name, perms }: DesiredFile,
   before: Before,
 ): StateReturn => {
   const { ok, changes, comments } = checkPerms(name, { follow: true, ...perms }, { before });
@@ -123,10 +123,10 @@ const reportPerms = (
 };
 
 /** Returns the content to write; undefined if the file already contains it. */
-const newContent = async (file: WantedFile, target: string): Promise<FileContent | undefined> =>
+const newContent = async (file: DesiredFile, target: string): Promise<FileContent | undefined> =>
   (await isCurrent(file, target)) ? undefined : wholeContent(file);
 
-const isCurrent = async ({ source, contents }: WantedFile, target: string): Promise<boolean> => {
+const isCurrent = async ({ source, contents }: DesiredFile, target: string): Promise<boolean> => {
   if (source) {
     const { hash_type, hsum } = source.sum;
     const now = isFile(target) ? await hashOf(target, hash_type) : undefined;
@@ -137,7 +137,7 @@ const isCurrent = async ({ source, contents }: WantedFile, target: string): Prom
   return found?.size === contents.length && readFileSync(target).equals(contents);
 };
 
-const wholeContent = async ({ source, contents }: WantedFile): Promise<FileContent | undefined> =>
+const wholeContent = async ({ source, contents }: DesiredFile): Promise<FileContent | undefined> =>
   source ? source.content() : contents && contentOf(contents);
 
 const largestDiff = 16 * 1024 * 1024;
@@ -146,7 +146,7 @@ const isLarge = (target: string, size: number): boolean =>
   (statOf(target)?.size ?? 0) + size > largestDiff;
 
 /** Large files are not transferred for a diff. */
-const plannedDiff = async (file: WantedFile, target: string): Promise<string | undefined> => {
+const plannedDiff = async (file: DesiredFile, target: string): Promise<string | undefined> => {
   if (isLarge(target, file.source?.size ?? 0)) return 'Replace large file';
   const content = await wholeContent(file);
   const diff = content && diffWith(target, content);
@@ -160,7 +160,7 @@ const diffWith = (target: string, content: FileContent): string => {
   return contentDiff(size > 0 ? readFileSync(target) : Buffer.alloc(0), content.bytes());
 };
 
-const ownership = (perms: WantedPerms, before?: Before): Ownership => {
+const ownership = (perms: DesiredPerms, before?: Before): Ownership => {
   const uid = idOf(perms.user, uidOf) ?? before?.uid;
   const gid = idOf(perms.group, gidOf) ?? before?.gid;
   const stays = uid === before?.uid && gid === before?.gid;

@@ -21,7 +21,7 @@ export const zoneCmd = (
   firewallCmd(...(permanent ? ['--permanent'] : []), ...(zone ? [`--zone=${zone}`] : []), ...args);
 
 /** Splits a list that firewall-cmd prints into words. */
-export const outputWords = (text: string): string[] =>
+export const outputTokens = (text: string): string[] =>
   text.split(/\s+/).filter(word => word !== '');
 
 /** Splits a list that firewall-cmd prints into lines. */

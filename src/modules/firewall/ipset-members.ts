@@ -1,5 +1,5 @@
+import { splitCommandArgs } from '../_shared/text/command-args.ts';
 import { parseAddress } from '../_shared/text/ip-address.ts';
-import { splitCommandWords } from '../_shared/text/words.ts';
 
 /** An entry of a set: its element and its options (`timeout 30`, `comment "a b"`). */
 export type IpsetEntry = {
@@ -9,7 +9,7 @@ export type IpsetEntry = {
 
 /** Reads an entry as `ipset list` writes it and `ipset add` takes it. */
 export const parseEntry = (text: string): IpsetEntry => {
-  const [element = '', ...words] = splitCommandWords(text);
+  const [element = '', ...words] = splitCommandArgs(text);
   const options = new Map<string, string>();
   for (let at = 0; at < words.length; at += 1) {
     const name = words[at] ?? '';
@@ -22,7 +22,7 @@ export const parseEntry = (text: string): IpsetEntry => {
 const flags: ReadonlySet<string> = new Set(['nomatch']);
 
 /** Returns an entry's options as arguments of `ipset add`. */
-export const optionWords = ({ options }: IpsetEntry): string[] =>
+export const optionArgs = ({ options }: IpsetEntry): string[] =>
   [...options].flatMap(([name, value]) => (flags.has(name) ? [name] : [name, value]));
 
 /** One part of an element: a range of addresses, or a word. */

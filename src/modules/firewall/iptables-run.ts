@@ -1,7 +1,7 @@
 import { getOwn } from '../../protocol/plain.ts';
 import { type CommandResult, runCommand } from '../_shared/commands/run-command.ts';
 import { which } from '../_shared/commands/which.ts';
-import { splitCommandWords } from '../_shared/text/words.ts';
+import { splitCommandArgs } from '../_shared/text/command-args.ts';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 
 const programs: Readonly<Record<string, string>> = { ipv4: 'iptables', ipv6: 'ip6tables' };
@@ -32,9 +32,9 @@ export const changeIptables = async (family: string, ...args: string[]): Promise
 };
 
 /** Splits a rule in command-line syntax into words. */
-export const wordsOfRule = (rule: string): string[] => {
+export const argsOfRule = (rule: string): string[] => {
   if (rule === '') throw new SaltInvocationError('Error: Rule needs to be specified');
-  return splitCommandWords(rule);
+  return splitCommandArgs(rule);
 };
 
 /** Returns all rules, as `iptables-save` prints them. */

@@ -1,5 +1,5 @@
 import { getOwn } from '../../protocol/plain.ts';
-import { splitCommandWords } from '../_shared/text/words.ts';
+import { splitCommandArgs } from '../_shared/text/command-args.ts';
 
 /** A rule as the long names of its options, each with all its values. */
 type Rule = { [option: string]: string[] };
@@ -53,7 +53,7 @@ export const parseSavedRules = (text: string): SavedRules => {
         rules_comment: {},
       };
     } else if (line.startsWith('-A ')) {
-      const { append = [], ...rule } = parseRule(splitCommandWords(line));
+      const { append = [], ...rule } = parseRule(splitCommandArgs(line));
       const chain = getOwn(chains, append[0] ?? '');
       chain?.rules.push(rule);
       const comment = rule.comment?.[0];

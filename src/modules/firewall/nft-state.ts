@@ -1,6 +1,6 @@
 import { salt } from '../_shared/states/call.ts';
 import { __opts__, CommandExecutionError, type StateReturn } from '../api.ts';
-import type { NftAnswer } from './nft-answer.ts';
+import type { NftResult } from './nft-result.ts';
 
 export type NftRuleOptions = {
   /** its table */
@@ -43,8 +43,8 @@ export const isNftRuleSet = async (
 /** Checks that a rule's chain exists; in test mode an earlier state may be about to create it. */
 export const needNftChain = async (table: string, chain: string, family: string): Promise<void> => {
   if (__opts__.test) return;
-  const inTable: NftAnswer = await salt('nftables.check_table')(table, family);
-  const { result, comment }: NftAnswer = inTable.result
+  const inTable: NftResult = await salt('nftables.check_table')(table, family);
+  const { result, comment }: NftResult = inTable.result
     ? await salt('nftables.check_chain')(table, chain, family)
     : inTable;
   if (!result) throw new CommandExecutionError(comment);

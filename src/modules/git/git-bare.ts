@@ -1,5 +1,5 @@
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
-import { failedAfter, saidByGit, sentences, upToDate } from './git-comments.ts';
+import { failedAfter, gitMessage, sentences, upToDate } from './git-comments.ts';
 import type { DesiredCheckout } from './git-latest.ts';
 import { commitOf } from './git-local.ts';
 import type { Refs } from './git-remote-rev.ts';
@@ -34,7 +34,7 @@ export const updateBare = async (
   } catch (error) {
     return failedAfter(
       ret,
-      `Fetch failed. Set 'force_fetch' to True to force the fetch if the failure was due to not being able to fast-forward. Output of the fetch command follows:\n\n${saidByGit(error)}`,
+      `Fetch failed. Set 'force_fetch' to True to force the fetch if the failure was due to not being able to fast-forward. Output of the fetch command follows:\n\n${gitMessage(error)}`,
     );
   }
 };

@@ -36,7 +36,7 @@ export const failedAfter = (
   );
 
 /** Returns git's error message without the command. */
-export const saidByGit = (error: unknown): string =>
+export const gitMessage = (error: unknown): string =>
   redact(messageOf(error)).replace(/^Command ['"].+['"] failed: /, '');
 
 export const shortSha = (sha: string | null): string => (sha === null ? 'None' : sha.slice(0, 7));

@@ -17,7 +17,7 @@ export type Local = {
   readonly isDirty: boolean;
 };
 
-export const lookAtClone = async (path: string, user: string | null): Promise<Local> => {
+export const inspectClone = async (path: string, user: string | null): Promise<Local> => {
   const rev = await commitOf(path, 'HEAD', user);
   return {
     rev,

@@ -4,11 +4,11 @@ import { readdirSync } from '../_shared/safe-fs/fs.ts';
 import { redact } from '../_shared/sources/url-login.ts';
 import { failed } from '../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
-import { failedAfter, saidByGit, sentences } from './git-comments.ts';
+import { failedAfter, gitMessage, sentences } from './git-comments.ts';
 import { type DesiredCheckout, shownRepository, tracking } from './git-latest.ts';
-import { commitOf, lookAtClone, upstreamOf } from './git-local.ts';
+import { commitOf, inspectClone, upstreamOf } from './git-local.ts';
 import { isAt, type Refs, type RemoteRev } from './git-remote-rev.ts';
-import { plainWord } from './git-run.ts';
+import { plainArg } from './git-run.ts';
 import { startOf, updateSubmodules } from './git-update.ts';
 
 /**
@@ -58,13 +58,13 @@ export const cloneNew = async (
   const comments: string[] = [];
   const opts = [
     ...(mirror ? ['--mirror'] : bare ? ['--bare'] : []),
-    ...(remote === 'origin' ? [] : ['--origin', plainWord(remote, 'remote')]),
+    ...(remote === 'origin' ? [] : ['--origin', plainArg(remote, 'remote')]),
     ...(depth === null ? [] : ['--depth', String(depth), '--branch', rev]),
   ];
   try {
     await __salt__['git.clone'](path, url, { opts, ...login });
   } catch (error) {
-    return failedAfter(ret, `Clone failed: ${saidByGit(error)}`);
+    return failedAfter(ret, `Clone failed: ${gitMessage(error)}`);
   }
   ret.changes.new = `${shownRepository(wanted)} => ${path}`;
   comments.push(
@@ -77,7 +77,7 @@ export const cloneNew = async (
     if (now !== null) ret.changes.revision = { old: null, new: now };
     return { ...ret, comment: sentences(comments) };
   } catch (error) {
-    return failedAfter(ret, saidByGit(error), comments);
+    return failedAfter(ret, gitMessage(error), comments);
   }
 };
 
@@ -90,15 +90,15 @@ const settle = async (
   comments: string[],
 ): Promise<StateReturn | undefined> => {
   const { path, user, branch, rev } = wanted;
-  const clone = await lookAtClone(path, user);
+  const clone = await inspectClone(path, user);
   if (found.kind === 'tag' && !clone.tags.includes(rev))
     return failedAfter(ret, `Revision '${rev}' does not exist in clone`, comments);
   if (branch !== null && !clone.branches.includes(branch)) {
-    const opts = ['-b', plainWord(branch, 'branch')];
+    const opts = ['-b', plainArg(branch, 'branch')];
     await __salt__['git.checkout'](path, startOf(found), { opts, user });
     comments.push(`Branch '${branch}' checked out, with ${found.place} as a starting point`);
   }
-  const local = await lookAtClone(path, user);
+  const local = await inspectClone(path, user);
   if (local.branch === null && !Object.hasOwn(refs, 'HEAD'))
     return failedAfter(
       ret,

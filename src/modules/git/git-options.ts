@@ -1,5 +1,5 @@
 import { expandUser } from '../_shared/files/file-paths.ts';
-import { splitCommandWords } from '../_shared/text/words.ts';
+import { splitCommandArgs } from '../_shared/text/command-args.ts';
 import { CommandExecutionError } from '../api.ts';
 import { type GitOptions, loginTo } from './git-run.ts';
 
@@ -40,8 +40,8 @@ export type GitLogin = {
 };
 
 /** Splits options given as a string or a list into words. */
-export const gitOptionWords = (opts: string | string[] | undefined): string[] =>
-  Array.isArray(opts) ? opts.map(String) : splitCommandWords(opts ?? '');
+export const gitOptionArgs = (opts: string | string[] | undefined): string[] =>
+  Array.isArray(opts) ? opts.map(String) : splitCommandArgs(opts ?? '');
 
 /** Returns the options for running git; `url` is the repository that it logs in to. */
 export const runOptions = (
@@ -54,7 +54,7 @@ export const runOptions = (
   return {
     cwd: cwd === undefined ? undefined : inHome(cwd, user),
     user,
-    before: gitOptionWords(given.git_opts),
+    before: gitOptionArgs(given.git_opts),
     identity: [identity ?? []].flat(),
     saltenv: given.saltenv,
     ...(https_user || https_pass ? { login: loginTo(url ?? '', https_user, https_pass) } : {}),

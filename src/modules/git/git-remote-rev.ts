@@ -1,4 +1,4 @@
-import { plainWord } from './git-run.ts';
+import { plainArg } from './git-run.ts';
 
 export type Refs = Readonly<Record<string, string>>;
 
@@ -33,7 +33,7 @@ export const remoteRev = (refs: Refs, rev: string, remote: string): RemoteRev | 
   }
   const branch = of(`refs/heads/${rev}`);
   if (branch !== undefined) {
-    const upstream = `${plainWord(remote, 'remote')}/${rev}`;
+    const upstream = `${plainArg(remote, 'remote')}/${rev}`;
     const place = `${upstream} (${branch.slice(0, 7)})`;
     return { rev, sha: branch, kind: 'branch', upstream, place };
   }

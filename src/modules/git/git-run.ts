@@ -4,7 +4,7 @@ import { withSecretFile } from '../_shared/files/secret-file.ts';
 import { existsSync } from '../_shared/safe-fs/fs.ts';
 import { redact, splitLogin } from '../_shared/sources/url-login.ts';
 import { salt } from '../_shared/states/call.ts';
-import { quoteWord } from '../_shared/text/words.ts';
+import { quoteArg } from '../_shared/text/command-args.ts';
 import { CommandExecutionError } from '../api.ts';
 
 /** Returns the login from the arguments, or else from the address. */
@@ -85,7 +85,7 @@ export const git = async (
         '-c',
         'credential.helper=',
         '-c',
-        `credential.helper=store --file=${quoteWord(path)}`,
+        `credential.helper=store --file=${quoteArg(path)}`,
         ...open,
       ],
       options,
@@ -124,7 +124,7 @@ const withKeyOf = async (
 const shown = new Set(['clone', 'fetch', 'pull', 'push', 'checkout', 'submodule', 'lfs']);
 
 const run = async (args: readonly string[], options: GitOptions): Promise<CommandResult> => {
-  const keys = (options.identity ?? []).flatMap(key => ['-i', quoteWord(key)]);
+  const keys = (options.identity ?? []).flatMap(key => ['-i', quoteArg(key)]);
   const ssh = [
     'ssh',
     '-oBatchMode=yes',
@@ -155,7 +155,7 @@ export const gitText = async (args: readonly string[], options: GitOptions = {})
   (await git(args, options)).stdout.replace(/\n$/, '');
 
 /** Refuses a word that git would parse as an option. */
-export const plainWord = (word: string, what: string): string => {
+export const plainArg = (word: string, what: string): string => {
   if (word.startsWith('-')) throw new CommandExecutionError(`'${word}' is not a valid ${what}`);
   return word;
 };

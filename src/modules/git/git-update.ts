@@ -2,7 +2,7 @@ import { getOwn } from '../../protocol/plain.ts';
 import { redact } from '../_shared/sources/url-login.ts';
 import { failed } from '../_shared/states/returns.ts';
 import { __opts__, __salt__, type StateReturn } from '../api.ts';
-import { failedAfter, saidByGit, sentences, upToDate } from './git-comments.ts';
+import { failedAfter, gitMessage, sentences, upToDate } from './git-comments.ts';
 import {
   type CheckoutPlan,
   type DesiredCheckout,
@@ -13,10 +13,10 @@ import {
   staysBehind,
   tracking,
 } from './git-latest.ts';
-import { commitOf, type Local, lookAtClone } from './git-local.ts';
+import { commitOf, inspectClone, type Local } from './git-local.ts';
 import { predictUpdate } from './git-predict.ts';
 import { isAt, type Refs, type RemoteRev } from './git-remote-rev.ts';
-import { git, plainWord } from './git-run.ts';
+import { git, plainArg } from './git-run.ts';
 import { syncTags, tagChanges } from './git-tags.ts';
 
 /** Updates an existing clone to the desired revision. */
@@ -29,7 +29,7 @@ export const updateClone = async (
   const { path, user, force_reset } = wanted;
   const comments: string[] = [];
   try {
-    const local = await lookAtClone(path, user);
+    const local = await inspectClone(path, user);
     if (!found)
       return local.rev === null
         ? upToDate(ret, path)
@@ -52,7 +52,7 @@ export const updateClone = async (
     const stopped = await carryOut(ret, wanted, plan, tags, comments);
     return stopped ?? (await answer(ret, wanted, plan, comments));
   } catch (error) {
-    return failedAfter(ret, saidByGit(error), comments);
+    return failedAfter(ret, gitMessage(error), comments);
   }
 };
 
@@ -180,7 +180,7 @@ export const fetchRefs = async (
   } catch (error) {
     return failedAfter(
       ret,
-      `Fetch failed. Set 'force_fetch' to True to force the fetch if the failure was due to not being able to fast-forward. Output of the fetch command follows:\n\n${saidByGit(error)}`,
+      `Fetch failed. Set 'force_fetch' to True to force the fetch if the failure was due to not being able to fast-forward. Output of the fetch command follows:\n\n${gitMessage(error)}`,
       comments,
     );
   }
@@ -201,7 +201,7 @@ const changeBranch = async (
   const isNew = !local.branches.includes(branch);
   await __salt__['git.checkout'](path, isNew ? startOf(found) : branch, {
     force: force_checkout,
-    opts: isNew ? ['-b', plainWord(branch, 'branch')] : [],
+    opts: isNew ? ['-b', plainArg(branch, 'branch')] : [],
     user,
   });
   comments.push(
@@ -261,6 +261,6 @@ export const updateSubmodules = async (
     await __salt__['git.submodule_update'](path, login);
     return undefined;
   } catch (error) {
-    return failedAfter(ret, `Failed to update submodules: ${saidByGit(error)}`, comments);
+    return failedAfter(ret, `Failed to update submodules: ${gitMessage(error)}`, comments);
   }
 };

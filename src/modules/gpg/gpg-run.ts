@@ -22,12 +22,12 @@ type GpgInput = {
 };
 
 /** The result of gpg: its messages, and its status lines as `[keyword, rest]`. */
-export type GpgAnswer = CommandResult & {
+export type GpgResult = CommandResult & {
   readonly status: readonly (readonly [key: string, value: string])[];
   readonly words: string;
 };
 
-export const gpgHere = (): true | [false, string] =>
+export const hasGpg = (): true | [false, string] =>
   which('gpg') !== undefined || [false, 'gpg is not installed.'];
 
 /**
@@ -69,7 +69,7 @@ export const runGpg = async (
   args: readonly string[],
   where: GpgWhere,
   { input, passphrase }: GpgInput = {},
-): Promise<GpgAnswer> => {
+): Promise<GpgResult> => {
   const secret = passphrase === undefined ? [] : ['--pinentry-mode', 'loopback'];
   const runas = accountOf(where.user);
   const result = await runCommand(

@@ -1,7 +1,7 @@
 import { runCommand } from '../_shared/commands/run-command.ts';
 import { gidOf, uidOf } from '../_shared/files/owner-names.ts';
 import { statSync } from '../_shared/safe-fs/fs.ts';
-import { forProgram, openPlace } from '../_shared/safe-fs/place.ts';
+import { forProgram, openParent } from '../_shared/safe-fs/open-parent.ts';
 import { CommandExecutionError, SaltInvocationError } from '../api.ts';
 
 /** The kind of an entry. */
@@ -119,7 +119,7 @@ const unquote = (text: string): string =>
   );
 
 /** Formats an entry for setfacl: `d:u:ann:rwx`. */
-export const aclWord = (type: string, name: string, perms?: string): string => {
+export const aclArg = (type: string, name: string, perms?: string): string => {
   const { kind, isDefault } = aclType(type);
   const parts = [...(isDefault ? ['d'] : []), kind[0] ?? '', name];
   return [...parts, ...(perms === undefined ? [] : [perms])].join(':');
@@ -133,7 +133,7 @@ export const setAcls = async (
 ): Promise<void> => {
   const options = [...(recursive ? ['--recursive', '--physical'] : []), ...change];
   for (const path of paths) {
-    const place = openPlace(path, true);
+    const place = openParent(path, true);
     try {
       await run(['setfacl', ...options, '--', forProgram(place)]);
     } finally {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readdirSync, readFileSync, statSync } from '../_shared/safe-fs/fs.ts';
-import { splitCommandWords } from '../_shared/text/words.ts';
+import { splitCommandArgs } from '../_shared/text/command-args.ts';
 
 export type Setting = string | number | boolean;
 
@@ -69,7 +69,7 @@ export const readLogrotate = (path: string): LogrotateFile => {
 
 const wordsOf = (line: string): string[] => {
   try {
-    return splitCommandWords(line);
+    return splitCommandArgs(line);
   } catch {
     return line.split(/\s+/);
   }

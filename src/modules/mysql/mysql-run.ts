@@ -31,7 +31,7 @@ export type MysqlOptions = {
 };
 
 /** The result of a query. */
-export type MysqlAnswer = {
+export type MysqlResult = {
   'query time': { human: string; raw: string };
   'rows returned'?: number;
   'rows affected'?: number;

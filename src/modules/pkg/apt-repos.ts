@@ -90,7 +90,7 @@ export const listRepos = (): AptRepo[] =>
   );
 
 /** Returns the source that a line and its options describe. */
-export const wantedSource = (repo: string, options: RepoOptions): AptSource => {
+export const desiredSource = (repo: string, options: RepoOptions): AptSource => {
   const line = repo.startsWith('ppa:') ? ppaLine(repo) : repo;
   const source = parseAptLine(line);
   const architectures = toList(options.architectures);
@@ -119,19 +119,19 @@ const ppaLine = (repo: string): string => {
   return `deb https://ppa.launchpadcontent.net/${owner}/${name}/ubuntu ${codename} main`;
 };
 
-export const wantedRepo = (repo: string, options: RepoOptions): AptRepo => {
+export const desiredRepo = (repo: string, options: RepoOptions): AptRepo => {
   const os = String(__grains__.os);
   if (repo.startsWith('ppa:') && !['Ubuntu', 'Mint', 'neon'].includes(os))
     throw new CommandExecutionError(
       `Personal archives (ppa:) are made for Ubuntu, and this is ${os}: write the whole line of a source that is meant for it.`,
     );
-  return toRepo(options.file ?? defaultFile, wantedSource(repo, options));
+  return toRepo(options.file ?? defaultFile, desiredSource(repo, options));
 };
 
 /** Returns the source to search for: with the components of its line and those of the options. */
 const soughtSource = (repo: string, options: RepoOptions): AptSource => {
-  const wanted = wantedSource(repo, options);
-  const { comps } = wantedSource(repo, {});
+  const wanted = desiredSource(repo, options);
+  const { comps } = desiredSource(repo, {});
   return { ...wanted, comps: [...new Set([...wanted.comps, ...comps])] };
 };
 
@@ -158,7 +158,7 @@ export const hasRepo = (repo: string): boolean => {
 
 const sourceOr = (repo: string): AptSource | undefined => {
   try {
-    return wantedSource(repo, {});
+    return desiredSource(repo, {});
   } catch (error) {
     if (error instanceof SaltInvocationError) return undefined;
     throw error;
@@ -173,7 +173,7 @@ export const saveRepo = async (
   repo: string,
   options: RepoOptions & { clean_file?: boolean },
 ): Promise<void> => {
-  const wanted = wantedSource(repo, options);
+  const wanted = desiredSource(repo, options);
   const sought = soughtSource(repo, options);
   if (options.clean_file && options.file) await replaceFile(options.file, '');
   const files = readSourceFiles();
@@ -218,7 +218,7 @@ const writeSourceFile = async (path: string, pieces: readonly string[]): Promise
  * that becomes empty. Returns the changed files.
  */
 export const removeRepo = async (repo: string): Promise<string[]> => {
-  const wanted = wantedSource(repo, {});
+  const wanted = desiredSource(repo, {});
   const touched: string[] = [];
   for (const { path, pieces } of readSourceFiles()) {
     const isIn = ({ sources }: AptPiece): boolean =>

@@ -3,6 +3,7 @@ import { getOwn, isPlainDict } from '../../protocol/plain.ts';
 import { existsSync } from '../_shared/safe-fs/fs.ts';
 import { hasFunction, salt } from '../_shared/states/call.ts';
 import { __env__, __grains__, type Plain, type PlainDict } from '../api.ts';
+import { compareVersions, latestVersions, repoChoice } from './desired-packages.ts';
 import { fileVersions, localPackage } from './package-file.ts';
 import {
   type DesiredPackages,
@@ -11,7 +12,6 @@ import {
   type PackageList,
   packageSources,
 } from './packages.ts';
-import { compareVersions, latestVersions, repoChoice } from './wanted-packages.ts';
 
 export type InstallPlan = {
   readonly targets: DesiredPackages;

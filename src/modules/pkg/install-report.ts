@@ -1,10 +1,10 @@
 import { getOwn, isPlainDict } from '../../protocol/plain.ts';
 import { would } from '../_shared/states/returns.ts';
 import type { PlainDict, StateReturn } from '../api.ts';
+import { compareVersions, currentPackages } from './desired-packages.ts';
 import type { InstallPlan } from './install-plan.ts';
 import { type HoldOutcome, withHolds } from './package-holds.ts';
 import { type DesiredPackages, fulfills } from './packages.ts';
-import { compareVersions, currentPackages } from './wanted-packages.ts';
 
 /** Formats `name=version`, `name>=1.2`, or the name alone. */
 export const shownPackage = (name: string, wanted: DesiredPackages): string => {

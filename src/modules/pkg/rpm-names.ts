@@ -1,4 +1,4 @@
-import { isOwnArch, nativeArch } from './rpm.ts';
+import { isNativeArch, nativeArch } from './rpm.ts';
 
 /** The architectures that rpm knows, as Salt counts them. */
 const arches = new Set(
@@ -24,7 +24,7 @@ export const splitArch = (name: string): { name: string; arch: string | null } =
  */
 export const normalizeRpmName = async (name: string): Promise<string> => {
   const { name: plain, arch } = splitArch(name);
-  return arch !== null && isOwnArch(arch, nativeArch()) ? plain : name;
+  return arch !== null && isNativeArch(arch, nativeArch()) ? plain : name;
 };
 
 /**

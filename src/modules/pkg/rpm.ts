@@ -16,7 +16,7 @@ export const parseRpmList = (text: string, native: string): PackageList => {
   for (const line of text.split('\n')) {
     const [name, epoch, version, release, arch] = line.trim().split('_|-');
     if (!name || !version || !release || name === 'gpg-pubkey') continue;
-    const isNative = !arch || arch === '(none)' || isOwnArch(arch, native);
+    const isNative = !arch || arch === '(none)' || isNativeArch(arch, native);
     const key = isNative ? name : `${name}.${arch}`;
     const prefix = epoch && epoch !== '(none)' && epoch !== '0' ? `${epoch}:` : '';
     const full = `${prefix}${version}-${release}`;
@@ -30,7 +30,7 @@ export const parseRpmList = (text: string, native: string): PackageList => {
 const families = [/^i[3-6]86$/, /^armv\d/];
 
 /** Whether packages of this architecture have their plain name on a system of the other. */
-export const isOwnArch = (arch: string, native: string): boolean =>
+export const isNativeArch = (arch: string, native: string): boolean =>
   arch === native ||
   arch === 'noarch' ||
   families.some(family => family.test(arch) && family.test(native));

@@ -21,7 +21,7 @@ export type DesiredRequirement = {
   readonly isAddress?: true;
 };
 
-export const wantedOf = (text: string): DesiredRequirement => {
+export const desiredOf = (text: string): DesiredRequirement => {
   const [, direct] = /^([\w.-]+)\s*(?:\[[^\]]*\])?\s*@\s*[a-z][a-z+]*:/.exec(text) ?? [];
   if (direct !== undefined || isAddress(text))
     return { text, asked: direct ? { name: direct, specs: [] } : packageOf(text), isAddress: true };
@@ -59,7 +59,7 @@ export const shownPackageName = ({ name }: Requirement): string =>
  * Why nothing is to be installed for a requirement; undefined when something is. With `upgrade` the
  * index is asked for the newest version that satisfies it.
  */
-export const whyThere = async (
+export const whyInstalled = async (
   { text, asked, isAddress }: DesiredRequirement,
   list: PipList,
   options: PipOptions,

@@ -43,7 +43,7 @@ const gone: { readonly [name in keyof GoneOptions]-?: Gone } = {
   },
 };
 
-export const goneWords = (options: GoneOptions): string[] =>
+export const uninstallArgs = (options: GoneOptions): string[] =>
   Object.entries(gone).flatMap(([name, { option, hasValue }]) => {
     const given = options[name as keyof GoneOptions];
     if (!given) return [];

@@ -9,7 +9,7 @@ import { environmentOf, toList } from '../_shared/states/values.ts';
 import { plainStr } from '../_shared/text/python-text.ts';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../api.ts';
 import { type ExtraArgs, extraArgs } from './pip-extra.ts';
-import { goneWords } from './pip-gone.ts';
+import { uninstallArgs } from './pip-gone.ts';
 
 export type PipWhere = {
   /** a virtual environment, or the path of a pip */
@@ -161,7 +161,7 @@ export type PipOptions = {
 };
 
 /** Converts options to pip's arguments and environment variables; the latter hold the secrets. */
-export const installWords = (options: PipOptions): { words: string[]; secrets: Env } => {
+export const installArgs = (options: PipOptions): { words: string[]; secrets: Env } => {
   checkOptions(options);
   const flag = (isOn: boolean | undefined, name: string): string[] => (isOn ? [name] : []);
   const value = (name: string, given: unknown): string[] =>
@@ -191,7 +191,7 @@ export const installWords = (options: PipOptions): { words: string[]; secrets: E
       ...value('--src', options.source),
       ...value('--cert', options.cert),
       ...toList(options.global_options).flatMap(one => value('--global-option', one)),
-      ...goneWords(options),
+      ...uninstallArgs(options),
       ...extra.words,
     ],
   };

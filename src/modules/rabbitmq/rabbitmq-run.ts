@@ -10,7 +10,7 @@ export type RunAs = {
 };
 
 /** Whether RabbitMQ is installed, for `__virtual__`. */
-export const rabbitmqHere = (): true | [false, string] =>
+export const hasRabbitmq = (): true | [false, string] =>
   which('rabbitmqctl') !== undefined || [false, 'rabbitmqctl is not installed.'];
 
 /** Run by root, Debian's rabbitmqctl hands its arguments to a shell; run by RabbitMQ's own account, not. */

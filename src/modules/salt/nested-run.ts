@@ -2,7 +2,7 @@ import type { NestedOrchestration } from '../../protocol/orchestration.ts';
 import { getOwn, isPlainDict } from '../../protocol/plain.ts';
 import { plainStr } from '../_shared/text/python-text.ts';
 import { __opts__, type Plain, type PlainDict } from '../api.ts';
-import { askControl, ownTag } from './ask-control.ts';
+import { callControl, currentTag } from './call-control.ts';
 
 const isOrchestration = (fun: string): boolean =>
   ['state.orchestrate', 'state.orch', 'state.sls'].includes(fun);
@@ -35,8 +35,8 @@ export const runNested = async (fun: string, given: PlainDict | object): Promise
     Object.entries(given).filter(([, value]) => value !== undefined),
   ) as PlainDict;
   if (__opts__.test && kwarg.test === undefined) kwarg.test = true;
-  const nested: NestedOrchestration = { tag: ownTag(), fun, kwarg };
-  return askControl<NestedReturn>('orchestrate.nested', nested);
+  const nested: NestedOrchestration = { tag: currentTag(), fun, kwarg };
+  return callControl<NestedReturn>('orchestrate.nested', nested);
 };
 
 /** Reasons why an orchestration failed: its errors, or the comments of its failed steps. */

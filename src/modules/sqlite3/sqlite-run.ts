@@ -5,7 +5,7 @@ import { existsSync } from '../_shared/safe-fs/fs.ts';
 import { CommandExecutionError, type Plain } from '../api.ts';
 import { oneStatement, readQuoted, type SqliteValue, sqliteValue } from './sqlite-statement.ts';
 
-export type SqliteAnswer = {
+export type SqliteResult = {
   readonly columns: string[];
   readonly rows: SqliteValue[][];
   /** How many rows the statement added, changed or removed. */
@@ -29,13 +29,13 @@ export const sqliteRun = async (
   db: string,
   sql: string,
   values: readonly Plain[] = [],
-): Promise<SqliteAnswer> => sqliteRunAll(db, [{ sql, values }]);
+): Promise<SqliteResult> => sqliteRunAll(db, [{ sql, values }]);
 
 /** Runs statements, all of them or none; returns the result of the last one. */
 export const sqliteRunAll = async (
   db: string,
   statements: readonly { readonly sql: string; readonly values?: readonly Plain[] }[],
-): Promise<SqliteAnswer> => {
+): Promise<SqliteResult> => {
   const program = sqlitePath();
   if (!program) throw new CommandExecutionError('The program sqlite3 is not installed.');
   const many = statements.length > 1;

@@ -23,7 +23,7 @@ const states: Readonly<Record<string, string>> = {
 };
 
 /** The name of a process state, as the ps functions return it. */
-export const stateWord = (letter: string): string => states[letter] ?? letter;
+export const stateName = (letter: string): string => states[letter] ?? letter;
 
 /** Fields of /proc/PID/stat behind the name, which may hold anything; the first is the state. */
 const statOf = (pid: number | string): string[] | undefined => {
@@ -116,7 +116,7 @@ export const processFacts: Readonly<Record<string, (pid: number) => Plain>> = {
   exe: pid => whereAllowed(() => readlinkSync(`/proc/${pid}/exe`)),
   cmdline: commandOf,
   cwd: pid => whereAllowed(() => readlinkSync(`/proc/${pid}/cwd`)),
-  status: pid => stateWord(statOf(pid)?.[0] ?? ''),
+  status: pid => stateName(statOf(pid)?.[0] ?? ''),
   username: userOf,
   uids: pid => three(pid, 'Uid'),
   gids: pid => three(pid, 'Gid'),

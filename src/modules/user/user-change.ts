@@ -3,7 +3,7 @@ import { hasFunction, salt } from '../_shared/states/call.ts';
 import { changed, failed, inPlan, unchanged, would } from '../_shared/states/returns.ts';
 import { plainRepr, plainStr } from '../_shared/text/python-text.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
-import { ages, changesDue, type DesiredUser, gecosFields, type User } from './user-wish.ts';
+import { ages, changesDue, type DesiredUser, gecosFields, type User } from './desired-user.ts';
 
 const redacted = 'XXX-REDACTED-XXX';
 

@@ -1,8 +1,8 @@
 import { getOwn } from '../../protocol/plain.ts';
 import { SaltInvocationError } from '../api.ts';
+import { dateOf, readSerial } from './desired-certificate.ts';
 import { readCertificate } from './x509-certificate.ts';
 import { type Revoked, reasons } from './x509-requests.ts';
-import { dateOf, readSerial } from './x509-wish.ts';
 
 /** One revoked certificate as an SLS names it. */
 export type RevokedItem = { readonly [key: string]: unknown };

@@ -1,4 +1,5 @@
 import { integerOf, oidText, readDer } from './der.ts';
+import { dateText } from './desired-certificate.ts';
 import {
   type Certificate,
   certificateFingerprint,
@@ -8,7 +9,6 @@ import {
 import { type Extension, extensionName, listKinds, purposes } from './x509-extensions.ts';
 import { keySizeOf } from './x509-keys.ts';
 import { readName } from './x509-names.ts';
-import { dateText } from './x509-wish.ts';
 
 const usageNames = [
   'Digital Signature',

@@ -5,7 +5,7 @@ import { jsonText } from '../format/json.ts';
 import { stateOutcome } from '../highstate.ts';
 import { resultData, stateResults } from '../result.ts';
 import { harmless, showValue } from '../text.ts';
-import { idMark, type ReportBody, type ReportChange, type ReportState } from './model.ts';
+import { idPlaceholder, type ReportBody, type ReportChange, type ReportState } from './model.ts';
 
 /** Bytes of texts in the page, and how many of them results without a change may take. */
 const mostBytes = 6_000_000;
@@ -222,7 +222,7 @@ const cut = (text: string, longest = longestText): string => {
 
 /** Replaces the host's own id, so that texts that differ only in it become equal. */
 const withoutId = (text: string, id: string): string =>
-  id.length < 3 ? text : text.replaceAll(id, idMark);
+  id.length < 3 ? text : text.replaceAll(id, idPlaceholder);
 
 /** Returns JSON that cannot end the script element around it. */
 export const pageJson = (value: unknown): string =>

@@ -15,7 +15,7 @@ const nodeHeight = 30;
  * @param stateAt the state's place in the page's table
  * @returns a sentence where the graph is not drawn
  */
-export const placeGraph = (
+export const layOutGraph = (
   { tags, edges }: RequisiteGraph,
   labels: (tag: string) => string,
   stateAt: (tag: string) => number,

@@ -134,7 +134,7 @@ class HtmlReport implements Output {
   async #placed(): Promise<(ReportGraph | string)[]> {
     const list = this.#fold.graphs();
     if (list.length === 0) return [];
-    const { placeGraph } = await import('./graph.ts');
+    const { layOutGraph: placeGraph } = await import('./graph.ts');
     const until = performance.now() + mostPlacing;
     return list.map((graph: RequisiteGraph, at) =>
       at < mostGraphs && performance.now() < until

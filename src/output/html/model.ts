@@ -1,7 +1,7 @@
 import type { HostOutcome } from '../host-outcome.ts';
 
 /** Replaces the id of the host in folded texts. */
-export const idMark = '\u0001';
+export const idPlaceholder = '\u0001';
 
 /** A state: ID, function, name and SLS. */
 export type ReportState = readonly [id: string, fun: string, name: string, sls: string];

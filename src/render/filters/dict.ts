@@ -1,5 +1,5 @@
 import { type Data, type DataKey, type Dict, isDict } from '../../data/values/value.ts';
-import { type FilterTable, filterText, listOf } from './filter.ts';
+import { type FilterTable, listOf, toFilterString } from './filter.ts';
 
 type Change = (old: Data | undefined, value: Data, path: string) => Data;
 
@@ -41,7 +41,7 @@ function changing(change: Change): FilterTable[string] {
     changesValue: true,
     run: (data, keys, value = null, delimiter = ':') => {
       if (!isDict(data)) throw new TypeError('the filter takes a dictionary');
-      const path = filterText(keys).split(filterText(delimiter));
+      const path = toFilterString(keys).split(toFilterString(delimiter));
       const last = path.pop() ?? '';
       let dict = data;
       for (const key of path) {
@@ -50,7 +50,7 @@ function changing(change: Change): FilterTable[string] {
         dict.set(key, inner);
         dict = inner;
       }
-      dict.set(last, change(dict.get(last), value, filterText(keys)));
+      dict.set(last, change(dict.get(last), value, toFilterString(keys)));
       return data;
     },
   };

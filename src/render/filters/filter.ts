@@ -57,7 +57,7 @@ export const callFilter = (
   kwargs: Dict,
 ): Data => filter.run(value, ...bindFilter(name, filter, args, kwargs));
 
-export const filterText = (value: Data | undefined): string =>
+export const toFilterString = (value: Data | undefined): string =>
   value === null || value === undefined ? '' : String(value);
 
 export const listOf = (value: Data | undefined, name: string): Data[] => {

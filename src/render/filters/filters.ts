@@ -1,10 +1,10 @@
-import { chanceFilters } from './chance.ts';
 import { dictFilters } from './dict.ts';
 import type { FilterTable } from './filter.ts';
 import { formatFilters } from './format.ts';
 import { hashFilters } from './hash.ts';
 import { listFilters } from './list.ts';
 import { networkFilters } from './network.ts';
+import { randomFilters } from './random.ts';
 import { textFilters } from './text.ts';
 
 /** Salt's filters under Salt's names, for all template languages. */
@@ -14,6 +14,6 @@ export const saltFilters: FilterTable = {
   ...listFilters,
   ...dictFilters,
   ...hashFilters,
-  ...chanceFilters,
+  ...randomFilters,
   ...networkFilters,
 };

@@ -3,7 +3,7 @@ import { dumpYaml } from '../../data/formats/yaml-dump.ts';
 import { type Data, isDict } from '../../data/values/value.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import { JsonReader } from '../json-reader.ts';
-import { type FilterTable, filterText, isTrueData } from './filter.ts';
+import { type FilterTable, isTrueData, toFilterString } from './filter.ts';
 import { scalarText } from './python-text.ts';
 import { formatXml } from './xml.ts';
 
@@ -29,7 +29,7 @@ export const formatFilters: FilterTable = {
         sortKeys: isTrueData(sortKeys),
         indent: typeof indent === 'number' ? indent : undefined,
         separators: Array.isArray(separators)
-          ? [filterText(separators[0]), filterText(separators[1])]
+          ? [toFilterString(separators[0]), toFilterString(separators[1])]
           : undefined,
       }).replace(/[<>&']/g, char => `\\u00${char.charCodeAt(0).toString(16)}`),
   },
@@ -47,8 +47,8 @@ export const formatFilters: FilterTable = {
       );
     },
   },
-  load_yaml: { params: [], run: value => loadYaml(filterText(value), { file: 'load_yaml' }) },
-  load_json: { params: [], run: value => new JsonReader(filterText(value)).read() },
+  load_yaml: { params: [], run: value => loadYaml(toFilterString(value), { file: 'load_yaml' }) },
+  load_json: { params: [], run: value => new JsonReader(toFilterString(value)).read() },
 };
 
 /** `|yaml`: Salt's dump without the line end. */

@@ -1,11 +1,11 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { Data } from '../../data/values/value.ts';
-import { type FilterTable, filterText } from './filter.ts';
-import { needText } from './python-text.ts';
+import { type FilterTable, toFilterString } from './filter.ts';
+import { requireString } from './python-text.ts';
 
 const digest = (algorithm: string): FilterTable[string] => ({
   params: [],
-  run: value => createHash(algorithm).update(needText(value, algorithm)).digest('hex'),
+  run: value => createHash(algorithm).update(requireString(value, algorithm)).digest('hex'),
 });
 
 /** Hashes and codes. */
@@ -17,23 +17,24 @@ export const hashFilters: FilterTable = {
   hmac: {
     params: ['shared_secret', 'challenge_hmac'],
     run: (value, secret, challenge) =>
-      createHmac('sha256', filterText(secret)).update(filterText(value)).digest('base64') ===
-      filterText(challenge),
+      createHmac('sha256', toFilterString(secret))
+        .update(toFilterString(value))
+        .digest('base64') === toFilterString(challenge),
   },
   hmac_compute: {
     params: ['shared_secret'],
     run: (value, secret) =>
-      createHmac('sha256', filterText(secret)).update(filterText(value)).digest('hex'),
+      createHmac('sha256', toFilterString(secret)).update(toFilterString(value)).digest('hex'),
   },
   base64_encode: {
     params: [],
-    run: value => Buffer.from(needText(value, 'base64_encode')).toString('base64'),
+    run: value => Buffer.from(requireString(value, 'base64_encode')).toString('base64'),
   },
   base64_decode: {
     params: [],
     run: value => readBase64(value).toString('utf8'),
   },
-  uuid: { params: [], run: value => uuid5(needText(value, 'uuid')) },
+  uuid: { params: [], run: value => uuid5(requireString(value, 'uuid')) },
 };
 
 /** Salt's own namespace for `|uuid`. */
@@ -52,7 +53,7 @@ const uuid5 = (name: string): string => {
  * @throws TypeError if its end is missing.
  */
 export const readBase64 = (value: Data): Buffer => {
-  const text = needText(value, 'base64_decode').replace(/[^A-Za-z0-9+/=]/g, '');
+  const text = requireString(value, 'base64_decode').replace(/[^A-Za-z0-9+/=]/g, '');
   const [letters = ''] = text.split('=', 1);
   if ((letters.length + Math.min(2, text.length - letters.length)) % 4 !== 0)
     throw new TypeError('base64_decode: incorrect padding');

@@ -1,6 +1,6 @@
 import { parseIp } from '../../data/python/ip-address.ts';
 import { type Data, type Dict, isDict } from '../../data/values/value.ts';
-import { bindFilter, filterText, isTrueData, listOf } from './filter.ts';
+import { bindFilter, isTrueData, listOf, toFilterString } from './filter.ts';
 
 /** Calls an execution function for the host. */
 export type CallHost = (fun: string, args: Data[], kwargs?: Dict) => Promise<Data>;
@@ -60,10 +60,10 @@ async function listFiles(ask: CallHost, directory: Data): Promise<Data> {
 
 /** Returns the first bytes of a file; undefined if it cannot be read. */
 const startOf = async (ask: CallHost, path: Data, length: number): Promise<Buffer | undefined> => {
-  const command = ['od', '-An', '-v', '-tx1', '-N', String(length), '--', filterText(path)];
+  const command = ['od', '-An', '-v', '-tx1', '-N', String(length), '--', toFilterString(path)];
   const answer = await ask('cmd.run_all', [command], new Map([['ignore_retcode', true]]));
   if (!isDict(answer) || answer.get('retcode') !== 0) return undefined;
-  return Buffer.from(filterText(answer.get('stdout')).replace(/\s+/g, ''), 'hex');
+  return Buffer.from(toFilterString(answer.get('stdout')).replace(/\s+/g, ''), 'hex');
 };
 
 const isUtf8 = (bytes: Buffer): boolean => bytes.equals(Buffer.from(bytes.toString('utf8')));
@@ -97,7 +97,7 @@ async function dnsCheck(
   _safe: Data | undefined,
   ipv6: Data | undefined,
 ): Promise<Data> {
-  const found = filterText(await orNothing(ask('network.dig', [name])))
+  const found = toFilterString(await orNothing(ask('network.dig', [name])))
     .split('\n')
     .filter(text => parseIp(text) !== undefined);
   const version = isTrueData(ipv6) ? 6 : 4;
@@ -108,7 +108,9 @@ async function dnsCheck(
   const addresses = wanted.length === 0 && isTrueData(ipv6) ? found : wanted;
   const [first] = addresses;
   if (first === undefined)
-    throw new TypeError(`the DNS lookup of '${filterText(name)}' on the host returned no address`);
+    throw new TypeError(
+      `the DNS lookup of '${toFilterString(name)}' on the host returned no address`,
+    );
   for (const address of addresses) {
     const answer = await ask('network.connect', [address, port ?? null], new Map([['timeout', 2]]));
     if (isDict(answer) && answer.get('result') === true) return inBrackets(address);

@@ -1,10 +1,10 @@
 import { compareKeys, dumpJson } from '../../data/formats/json-dump.ts';
 import { traverse } from '../../data/values/traverse.ts';
 import { type Data, type DataKey, type Dict, Float, isDict } from '../../data/values/value.ts';
-import { type FilterTable, filterText, isTrueData, listOf } from './filter.ts';
+import { type FilterTable, isTrueData, listOf, toFilterString } from './filter.ts';
 import { searchData } from './jmespath/search.ts';
 import { toNumber } from './number.ts';
-import { needText, scalarText } from './python-text.ts';
+import { requireString, scalarText } from './python-text.ts';
 
 /** Filters on lists and dicts. */
 export const listFilters: FilterTable = {
@@ -41,17 +41,17 @@ export const listFilters: FilterTable = {
   traverse: {
     params: ['key', 'default?', 'delimiter?'],
     run: (value, key, otherwise = null, delimiter = ':') => {
-      const found = traverse(value, filterText(key), filterText(delimiter));
+      const found = traverse(value, toFilterString(key), toFilterString(delimiter));
       return typeof found === 'symbol' ? otherwise : found;
     },
   },
-  json_query: { params: ['expr'], run: (value, expr) => searchData(value, filterText(expr)) },
+  json_query: { params: ['expr'], run: (value, expr) => searchData(value, toFilterString(expr)) },
   mysql_to_dict: { params: ['key'], run: mysqlTable },
   sorted_ignorecase: {
     params: [],
     run: value =>
       listOf(value, 'sorted_ignorecase')
-        .map(item => ({ item, lower: needText(item, 'sorted_ignorecase').toLowerCase() }))
+        .map(item => ({ item, lower: requireString(item, 'sorted_ignorecase').toLowerCase() }))
         .sort((a, b) => compareKeys(a.lower, b.lower))
         .map(({ item }) => item),
   },
@@ -59,7 +59,9 @@ export const listFilters: FilterTable = {
     params: ['list_to_search'],
     run: (value, list) =>
       listOf(list, 'substring_in_list').some(item =>
-        needText(item, 'substring_in_list').includes(needText(value, 'substring_in_list')),
+        requireString(item, 'substring_in_list').includes(
+          requireString(value, 'substring_in_list'),
+        ),
       ),
   },
   is_list: { params: [], run: value => Array.isArray(value) },
@@ -204,7 +206,7 @@ function mysqlTable(value: Data, key: Data | undefined): Data {
   const rows = new Map<DataKey, Data>();
   let headers: string[] | undefined;
   for (const line of listOf(value, 'mysql_to_dict')) {
-    const text = needText(line, 'mysql_to_dict');
+    const text = requireString(line, 'mysql_to_dict');
     if (text === '' || text.startsWith('+')) continue;
     const cells = text.split('|').map(cell => cell.trim());
     if (!headers) {
@@ -215,9 +217,9 @@ function mysqlTable(value: Data, key: Data | undefined): Data {
     headers.slice(1, -1).forEach((header, index) => {
       row.set(header, toNumber(cells[index + 1] ?? ''));
     });
-    const name = row.get(filterText(key));
+    const name = row.get(toFilterString(key));
     if (name === undefined || Array.isArray(name) || isDict(name))
-      throw new TypeError(`mysql_to_dict: there is no column '${filterText(key)}'`);
+      throw new TypeError(`mysql_to_dict: there is no column '${toFilterString(key)}'`);
     rows.set(name, row);
   }
   return rows;

@@ -9,7 +9,7 @@ import {
   widthOf,
 } from '../../data/python/ip-address.ts';
 import { type Data, Float, isDict } from '../../data/values/value.ts';
-import { type FilterTable, filterText } from './filter.ts';
+import { type FilterTable, toFilterString } from './filter.ts';
 import { ipKinds } from './ip-kind.ts';
 
 type Version = 4 | 6;
@@ -54,7 +54,7 @@ const pick = (
 ): IpInterface | undefined => {
   const address = addressOf(value);
   if (!address || !versions.includes(address.version)) return undefined;
-  const kinds = filterText(options)
+  const kinds = toFilterString(options)
     .split(',')
     .map(kind => kind.trim());
   return kinds.every(kind => ipKinds.get(kind)?.(address) ?? true) ? address : undefined;
@@ -125,10 +125,10 @@ function filterByNetworks(value: Data, list: Data | undefined): Data {
   if (list === null || list === undefined) return value;
   const networks = (Array.isArray(list) ? list : [list]).map(item => {
     const address = addressOf(item);
-    if (!address) throw new TypeError(`'${filterText(item)}' is no network`);
+    if (!address) throw new TypeError(`'${toFilterString(item)}' is no network`);
     const network = ipNetworkOf(address);
     if (network.value !== address.value)
-      throw new TypeError(`${filterText(item)} has host bits set`);
+      throw new TypeError(`${toFilterString(item)} has host bits set`);
     return network;
   });
   const inside = (items: Data): Data => {
@@ -136,7 +136,7 @@ function filterByNetworks(value: Data, list: Data | undefined): Data {
     return items.flatMap(item => {
       const address = addressOf(item);
       if (!address || address.prefix !== undefined)
-        throw new TypeError(`'${filterText(item)}' is no address`);
+        throw new TypeError(`'${toFilterString(item)}' is no address`);
       return networks.filter(network => isInside(address, network)).map(() => item);
     });
   };
@@ -149,6 +149,6 @@ const wrapAddress = (value: Data): Data => {
   const address = pick(value, [6], null);
   if (!address) return value;
   if (address.prefix !== undefined)
-    throw new TypeError(`'${filterText(value)}' is a network, not an address`);
+    throw new TypeError(`'${toFilterString(value)}' is a network, not an address`);
   return `[${ipText(address)}]`;
 };

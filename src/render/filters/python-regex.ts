@@ -106,7 +106,7 @@ const bounded = <T>(backtrack: () => T, automaton: () => T | undefined): T | und
  * As `boundedMatches`, with a larger limit: long matching yields to other work. Synchronous if it
  * is fast.
  */
-export const matchesInTurns = (
+export const matchesYielding = (
   regex: RegExp,
   text: string,
 ): RegExpMatchArray[] | undefined | Promise<RegExpMatchArray[] | undefined> => {

@@ -14,7 +14,7 @@ export const scalarText = (value: Data | undefined): string => {
  *
  * @throws TypeError for anything else.
  */
-export const needText = (value: Data | undefined, name: string): string => {
+export const requireString = (value: Data | undefined, name: string): string => {
   if (typeof value === 'string') return value;
   const found = Array.isArray(value)
     ? 'a list'

@@ -1,10 +1,10 @@
 import { shellQuote } from '../../data/formats/shell-quote.ts';
 import { expandReplacement } from '../../data/python/python-replacement.ts';
 import type { Data } from '../../data/values/value.ts';
-import { type FilterTable, filterText, isTrueData, listOf } from './filter.ts';
+import { type FilterTable, isTrueData, listOf, toFilterString } from './filter.ts';
 import { humanToBytes, toNumber } from './number.ts';
 import { allMatches, filterRegex } from './python-regex.ts';
-import { capitalized, isSpace, needText, scalarText } from './python-text.ts';
+import { capitalized, isSpace, requireString, scalarText } from './python-text.ts';
 
 const regexParams = ['rgx', 'ignorecase?', 'multiline?'];
 
@@ -13,13 +13,13 @@ export const textFilters: FilterTable = {
   to_bool: { params: [], run: value => toBool(value) },
   quote: {
     params: [],
-    run: value => shellQuote(value === null ? '' : needText(value, 'quote')),
+    run: value => shellQuote(value === null ? '' : requireString(value, 'quote')),
   },
   indent: {
     params: ['width?', 'first?', 'blank?'],
     run: (value, width = 4, first = false, blank = false) => {
       const space = typeof width === 'string' ? width : ' '.repeat(Number(width));
-      const lines = filterText(value).split(/\r\n|\r|\n/);
+      const lines = toFilterString(value).split(/\r\n|\r|\n/);
       return lines
         .map((line, index) =>
           (index === 0 ? isTrueData(first) : isTrueData(blank) || line !== '')
@@ -31,7 +31,8 @@ export const textFilters: FilterTable = {
   },
   regex_escape: {
     params: [],
-    run: value => needText(value, 'regex_escape').replace(/[\s#$&()*+\-.?[\\\]^{|}~]/g, '\\$&'),
+    run: value =>
+      requireString(value, 'regex_escape').replace(/[\s#$&()*+\-.?[\\\]^{|}~]/g, '\\$&'),
   },
   regex_search: {
     params: regexParams,
@@ -49,12 +50,12 @@ export const textFilters: FilterTable = {
         multiline: isTrueData(multiline),
         global: true,
       };
-      const text = filterText(value);
+      const text = toFilterString(value);
       let result = '';
       let at = 0;
-      for (const match of allMatches(filterRegex(filterText(rgx), flags), text)) {
+      for (const match of allMatches(filterRegex(toFilterString(rgx), flags), text)) {
         result +=
-          text.slice(at, match.index) + expandReplacement(filterText(val), match, match.groups);
+          text.slice(at, match.index) + expandReplacement(toFilterString(val), match, match.groups);
         at = (match.index ?? 0) + match[0].length;
       }
       return result + text.slice(at);
@@ -64,7 +65,7 @@ export const textFilters: FilterTable = {
     params: [],
     run: value =>
       listOf(value, 'contains_whitespace').some(item =>
-        isSpace(needText(item, 'contains_whitespace')),
+        isSpace(requireString(item, 'contains_whitespace')),
       ),
   },
   is_hex: {
@@ -75,28 +76,28 @@ export const textFilters: FilterTable = {
   },
   to_num: { params: [], run: value => toNumber(value) },
   str_to_num: { params: [], run: value => toNumber(value) },
-  to_snake_case: { params: [], run: value => snakeCase(needText(value, 'to_snake_case')) },
+  to_snake_case: { params: [], run: value => snakeCase(requireString(value, 'to_snake_case')) },
   to_camelcase: {
     params: ['uppercamel?'],
     run: (value, upper = false) => {
-      const [first = '', ...rest] = needText(value, 'to_camelcase').split('_');
+      const [first = '', ...rest] = requireString(value, 'to_camelcase').split('_');
       return [isTrueData(upper) ? capitalized(first) : first, ...rest.map(capitalized)].join('');
     },
   },
   human_to_bytes: {
     params: ['default_unit?', 'handle_metric?'],
     run: (value, unit = 'B', metric = false) =>
-      humanToBytes(scalarText(value), filterText(unit), isTrueData(metric)),
+      humanToBytes(scalarText(value), toFilterString(unit), isTrueData(metric)),
   },
   check_whitelist_blacklist: {
     params: ['whitelist?', 'blacklist?'],
-    run: (value, whitelist, blacklist) => isAllowed(filterText(value), whitelist, blacklist),
+    run: (value, whitelist, blacklist) => isAllowed(toFilterString(value), whitelist, blacklist),
   },
   path_join: {
     params: ['use_posixpath?'],
     isOpen: true,
     run: (value, _, ...parts) =>
-      joinPath([value, ...parts].map(part => needText(part, 'path_join'))),
+      joinPath([value, ...parts].map(part => requireString(part, 'path_join'))),
   },
 };
 
@@ -107,7 +108,7 @@ const isAllowed = (
 ): boolean => {
   const isIn = (list: Data | undefined): boolean =>
     (typeof list === 'string' ? [list] : listOf(list, 'check_whitelist_blacklist')).some(pattern =>
-      isMatch(text, filterText(pattern)),
+      isMatch(text, toFilterString(pattern)),
     );
   if (isTrueData(blacklist) && isIn(blacklist)) return false;
   return isTrueData(whitelist) ? isIn(whitelist) : true;
@@ -185,6 +186,6 @@ const groups = (
     sticky,
     global: true,
   };
-  const [found] = allMatches(filterRegex(filterText(rgx), flags), filterText(value));
+  const [found] = allMatches(filterRegex(toFilterString(rgx), flags), toFilterString(value));
   return found ? found.slice(1).map(group => group ?? null) : null;
 };

@@ -1,7 +1,7 @@
 import { isOrdered } from '../../data/values/ordered.ts';
 import type { Dict } from '../../data/values/value.ts';
 import { after, type Eventual } from './after.ts';
-import { raise } from './fault.ts';
+import { raise } from './jinja-error.ts';
 import { dictMethods } from './methods/dict.ts';
 import { listMethods, setMethods, tupleMethods } from './methods/list.ts';
 import type { Method } from './methods/method.ts';

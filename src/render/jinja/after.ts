@@ -12,7 +12,7 @@ export const after = <A, B>(value: Eventual<A>, next: (value: A) => Eventual<B>)
  * Processes one item after the other, until a step returns a value, which is the result. The items
  * may grow meanwhile.
  */
-export const inTurn = <T, R>(
+export const eachInOrder = <T, R>(
   items: ArrayLike<T>,
   step: (item: T, index: number) => Eventual<R | undefined>,
 ): Eventual<R | undefined> => {
@@ -37,12 +37,12 @@ const inTurnFrom = async <T, R>(
 };
 
 /** Maps in order; returns a list synchronously unless a step waits. */
-export const mapInTurn = <T, R>(
+export const mapInOrder = <T, R>(
   items: ArrayLike<T>,
   step: (item: T, index: number) => Eventual<R>,
 ): Eventual<R[]> => {
   const results: R[] = [];
-  const done = inTurn<T, never>(items, (item, index) =>
+  const done = eachInOrder<T, never>(items, (item, index) =>
     after(step(item, index), result => {
       results.push(result);
       return undefined;

@@ -1,4 +1,4 @@
-import { raise } from './fault.ts';
+import { raise } from './jinja-error.ts';
 import { lipsum } from './lipsum.ts';
 import { updateValueDict } from './methods/dict.ts';
 import type { Names } from './run/deferred.ts';

@@ -1,21 +1,21 @@
 import { rangesOf } from '../../data/taint.ts';
 import type { Data, Dict } from '../../data/values/value.ts';
-import { guard } from '../guard.ts';
+import { escapePrinted } from '../escape-printed.ts';
 import type { Recorder } from '../share/recorder.ts';
 import { shareText } from '../share/share.ts';
 import { TaintTable } from '../taint/taint-table.ts';
 import type { Stage } from '../types.ts';
 import { filters } from './filters/filters.ts';
 import { makeGlobals } from './globals.ts';
-import { reportFault } from './report.ts';
+import { reportJinjaError } from './report.ts';
 import { compileSource } from './run/compile.ts';
+import { copyOnRead } from './run/copy-on-read.ts';
 import { Deferred, type Names } from './run/deferred.ts';
 import { OutputBuffer } from './run/execute.ts';
 import { TemplateContext } from './run/frame.ts';
 import { runTemplate } from './run/inherit.ts';
 import { jinjaLimitsFrom } from './run/limits.ts';
 import { templateLoader } from './run/loader.ts';
-import { ownCopy } from './run/own-copy.ts';
 import type { JinjaProgram } from './run/program.ts';
 import { Run } from './run/run.ts';
 import { hostCaller, SaltObject } from './run/salt-functions.ts';
@@ -37,7 +37,7 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
   const { request, variables, recorder } = stage;
   const { context, saltenv, file } = request;
   // The copy is for the recorder, which has to know of each read.
-  const opts = recorder ? (ownCopy(context.opts, recorder) as Dict) : context.opts;
+  const opts = recorder ? (copyOnRead(context.opts, recorder) as Dict) : context.opts;
   const run = new Run({
     limits: jinjaLimitsFrom(opts),
     isStrict: !isTruthy(opts.get('allow_undefined') ?? null),
@@ -58,13 +58,13 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
     const program: JinjaProgram = { run, globals, load, modules: new Map() };
     globals.set('show_full_context', new Callable('show_full_context', () => shown(main)));
     const main: TemplateContext = new TemplateContext(template, program, new Map(globals));
-    const out = new OutputBuffer(run, stage.guarded ? guard : undefined);
+    const out = new OutputBuffer(run, stage.guarded ? escapePrinted : undefined);
     await runTemplate(main, out);
     stage.printed(rangesOf(out.tainted));
     stage.mapped(out.map);
     return text.endsWith('\n') && !syntax.keepTrailingNewline ? `${out.all}\n` : out.all;
   } catch (error) {
-    throw reportFault(error, run, { file, text });
+    throw reportJinjaError(error, run, { file, text });
   }
 };
 
@@ -87,7 +87,7 @@ const namesOf = ({ variables, request, recorder }: Stage): Names => {
 const own = (value: Data, recorder: Recorder | undefined, isPillar: boolean): Value | Deferred => {
   if (typeof value !== 'object' || value === null) return value;
   return new Deferred(() => {
-    const copy = ownCopy(value, recorder);
+    const copy = copyOnRead(value, recorder);
     return isPillar ? markPillar(copy) : copy;
   });
 };

@@ -1,6 +1,6 @@
-import { randomInt } from '../chance.ts';
+import { randomInt } from '../nondeterminism.ts';
 import { bindMacro } from './bind.ts';
-import { raiseLimit } from './fault.ts';
+import { raiseLimit } from './jinja-error.ts';
 import { isTruthy } from './values/compare.ts';
 import { wholeNumber } from './values/number.ts';
 import type { Args, Value } from './values/value.ts';

@@ -1,22 +1,22 @@
 import { excerptOf } from '../../data/excerpt.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
-import { renderFault } from '../fault.ts';
-import { JinjaFault, type TemplatePosition } from './fault.ts';
+import { renderError } from '../render-error.ts';
+import { JinjaError, type TemplatePosition } from './jinja-error.ts';
 import type { Run } from './run/run.ts';
 
 type Page = { readonly file: string; readonly text: string };
 
 /** Describes an error in a template in Salt's words, with its position and call stack. */
-export const reportFault = (error: unknown, run: Run, page: Page): TsaltError => {
+export const reportJinjaError = (error: unknown, run: Run, page: Page): TsaltError => {
   if (error instanceof TsaltError) return error;
-  const fault = error instanceof JinjaFault ? error : unexpected(error);
+  const fault = error instanceof JinjaError ? error : unexpected(error);
   const spot = fault.spot ?? run.spot;
   const { cause } = fault;
   const inner = cause instanceof TsaltError ? cause : undefined;
   const hint = [inner?.hint, fault.hint, calledFrom(run.callers, spot)]
     .filter(part => part !== undefined && part !== '')
     .join('\n');
-  const report = renderFault(
+  const report = renderError(
     inner ? inner.code : `jinja-${fault.kind}`,
     fault.sentence,
     spot
@@ -37,7 +37,7 @@ export const reportFault = (error: unknown, run: Run, page: Page): TsaltError =>
  * it belongs to another one; if the file has no such line, it shows the whole file.
  */
 const saltText = (
-  { saltSentence, kind }: JinjaFault,
+  { saltSentence, kind }: JinjaError,
   spot: TemplatePosition | undefined,
   { text }: Page,
 ): string | undefined => {
@@ -49,10 +49,10 @@ const saltText = (
 const fileOf = ({ source }: TemplatePosition, page: Page): string =>
   source.text === page.text ? page.file : source.file;
 
-const unexpected = (error: unknown): JinjaFault =>
+const unexpected = (error: unknown): JinjaError =>
   error instanceof RangeError
-    ? new JinjaFault('limit', `the template needs too much: ${error.message}`, { cause: error })
-    : new JinjaFault('error', messageOf(error), { cause: error });
+    ? new JinjaError('limit', `the template needs too much: ${error.message}`, { cause: error })
+    : new JinjaError('error', messageOf(error), { cause: error });
 
 /** Returns the import stack, innermost first. */
 const calledFrom = (

@@ -1,6 +1,6 @@
-import { raise } from './fault.ts';
 import { operations } from './filters/define.ts';
 import { flagsOf, regexMatches } from './filters/regex.ts';
+import { raise } from './jinja-error.ts';
 import type { Operation, Operations, Run } from './run/run.ts';
 import { compare, equal } from './values/compare.ts';
 import { contains, itemsIn, sizeIn } from './values/iterate.ts';

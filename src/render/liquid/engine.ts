@@ -3,7 +3,7 @@ import { type Context, defaultOperators, Liquid, type Template } from 'liquidjs'
 import { dumpJson } from '../../data/formats/json-dump.ts';
 import type { Data } from '../../data/values/value.ts';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
-import { guard } from '../guard.ts';
+import { escapePrinted } from '../escape-printed.ts';
 import { registerFilters } from './filters.ts';
 import { limitNesting } from './nesting.ts';
 import { stageOf } from './stage.ts';
@@ -103,7 +103,12 @@ function printValue(this: { readonly context: Context }, value: unknown): string
   const data = unwrap(value);
   const text = showValue(data);
   const { globals } = this.context;
-  return printedBy(globals, data, text, stageOf(globals).guarded ? guard(text) : text) as string;
+  return printedBy(
+    globals,
+    data,
+    text,
+    stageOf(globals).guarded ? escapePrinted(text) : text,
+  ) as string;
 }
 
 /**

@@ -1,11 +1,11 @@
 import type { Context, Liquid } from 'liquidjs';
 import { cloneData } from '../../data/values/clone.ts';
 import { type Data, type Dict, isDict } from '../../data/values/value.ts';
-import { noteChance } from '../chance.ts';
 import { callFilter } from '../filters/filter.ts';
 import { saltFilters } from '../filters/filters.ts';
 import { type CallHost, hostFilters } from '../filters/host.ts';
-import { selectFault } from '../taint/select-fault.ts';
+import { noteNondeterminism } from '../nondeterminism.ts';
+import { choiceError } from '../taint/choice-error.ts';
 import { stageOf } from './stage.ts';
 import { tableOf } from './tracking.ts';
 import { unwrap, wrap } from './wrap.ts';
@@ -39,7 +39,7 @@ export const registerFilters = (liquid: Liquid): void => {
     const table = tableOf(this.context.globals);
     const ranges = table?.of(String(fun));
     if (table && ranges && (await livesHere?.(String(fun))) !== false)
-      throw selectFault(table.owner, ranges, `the function "${String(fun)}" of the control node`);
+      throw choiceError(table.owner, ranges, `the function "${String(fun)}" of the control node`);
     // Some functions change their arguments, and the template's data is shared.
     const [ownArgs, ownKwargs] = cloneData([args, kwargs]) as [Data[], Dict];
     return wrap(await call(String(fun), ownArgs, ownKwargs));
@@ -67,7 +67,7 @@ export const registerFilters = (liquid: Liquid): void => {
   for (const name of chancy) {
     const own = liquid.filters[name] as FilterFunction;
     liquid.registerFilter(name, function (this: FilterThis, ...argv: unknown[]) {
-      noteChance();
+      noteNondeterminism();
       return own.apply(this, argv);
     } as never);
   }

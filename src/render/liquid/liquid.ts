@@ -1,11 +1,11 @@
 import { shareText } from '../share/share.ts';
 import type { Stage } from '../types.ts';
-import { drive } from './drive.ts';
 import { engineFor } from './engine.ts';
-import { liquidFault } from './fault.ts';
+import { liquidError } from './liquid-error.ts';
 import { fileIn, mapsOf } from './origins.ts';
 import { setStage } from './stage.ts';
 import { tableOf } from './tracking.ts';
+import { trampoline } from './trampoline.ts';
 import { Views, wrap } from './wrap.ts';
 
 /** Renders Liquid with Salt's variables, filters and tags; awaits calls to the host. */
@@ -27,7 +27,7 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
     if (recorder) watch(globals, stage, new Views(recorder));
     setStage(globals, stage);
     const steps = liquid._render(templates, Object.create(null), { globals, sync: true });
-    const rendered = (await drive(steps)) as string;
+    const rendered = (await trampoline(steps)) as string;
     stage.printed(tableOf(globals)?.of(rendered));
     const map = mapsOf(globals).known.get(rendered);
     if (map) stage.mapped(map);
@@ -35,7 +35,7 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
   } catch (error) {
     const { files } = request.context;
     const inRoots = (path: string) => fileIn(files, path, request.saltenv);
-    throw liquidFault(error, { file: request.file, tplfile, text, fileOf, fileIn: inRoots });
+    throw liquidError(error, { file: request.file, tplfile, text, fileOf, fileIn: inRoots });
   }
 };
 

@@ -15,10 +15,10 @@ import {
   ofSerialized,
   ofSplit,
 } from '../taint/align.ts';
+import { choiceError } from '../taint/choice-error.ts';
 import { onlySelects } from '../taint/only-selects.ts';
-import { selectFault } from '../taint/select-fault.ts';
+import { someString } from '../taint/some-string.ts';
 import { type TaintSource, TaintTable } from '../taint/taint-table.ts';
-import { someText } from '../taint/texts.ts';
 import { transfers } from '../taint/transfers.ts';
 import { MappedEmitter, Printed, TrackingEmitter } from './emitter.ts';
 import { mapsOf } from './origins.ts';
@@ -46,7 +46,7 @@ export const refuseTaintedPath = (globals: object, path: string): void => {
   const table = tableOf(globals);
   const ranges = table?.of(path);
   if (table && ranges && !choosesOnlyNames(path, ranges))
-    throw selectFault(table.owner, ranges, `the file "${path}"`);
+    throw choiceError(table.owner, ranges, `the file "${path}"`);
 };
 
 /**
@@ -145,7 +145,7 @@ const noteFilter = (
   const args = argv.map(unseen);
   const look: FindRanges = text => table.of(text);
   let source: string | undefined;
-  const isTainted = someText([value, args], text => {
+  const isTainted = someString([value, args], text => {
     source = look(text)?.[0].source;
     return source !== undefined;
   });
@@ -166,11 +166,11 @@ const noteFilter = (
     return;
   }
   const known = new Set<string>();
-  someText([value, args], text => {
+  someString([value, args], text => {
     known.add(text);
     return false;
   });
-  someText(result, text => {
+  someString(result, text => {
     if (!known.has(text)) learn(text, undefined);
     return false;
   });

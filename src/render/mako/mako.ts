@@ -1,6 +1,6 @@
 import { openBlock } from '../script/block.ts';
 import { expressionEnd, splitFilters } from '../script/expression.ts';
-import { ScriptProgram, scriptSyntaxFault } from '../script/program.ts';
+import { ScriptProgram, scriptSyntaxError } from '../script/program.ts';
 import { closeTag, type MakoTag, openTag, tagAttributes } from './tags.ts';
 
 /**
@@ -40,7 +40,7 @@ class Scanner {
       this.#controlLine() || this.#tag() || this.#code() || this.#expression() || this.#text();
     const left = this.#open.at(-1);
     if (!left) return this.#program;
-    throw scriptSyntaxFault(
+    throw scriptSyntaxError(
       isTag(left)
         ? `<%${left.name}> is not closed: </%${left.name}> is missing`
         : `% ${left.word} is not closed: % end${left.word} is missing`,
@@ -63,18 +63,18 @@ class Scanner {
     const last = this.#open.at(-1);
     if (Object.hasOwn(ends, word)) {
       if (isTag(last) || last?.word !== ends[word])
-        throw scriptSyntaxFault(`% ${word} closes no % ${ends[word]}`, line);
+        throw scriptSyntaxError(`% ${word} closes no % ${ends[word]}`, line);
       this.#open.pop();
       this.#program.glue('}');
       return;
     }
     const block = openBlock(code, line, '$loop');
-    if (!block) throw scriptSyntaxFault(`'% ${code}' is not a control line`, line);
+    if (!block) throw scriptSyntaxError(`'% ${code}' is not a control line`, line);
     if (!block.close) {
       this.#open.push({ word, line });
       this.#program.code(block.open, line);
     } else if (last === undefined || isTag(last))
-      throw scriptSyntaxFault(`% ${word} is outside of a block`, line);
+      throw scriptSyntaxError(`% ${word} is outside of a block`, line);
     else this.#program.glue(block.open);
   }
 
@@ -83,7 +83,7 @@ class Scanner {
     if (closing) {
       const last = this.#open.at(-1);
       if (!isTag(last) || last.name !== closing[1])
-        throw scriptSyntaxFault(`</%${closing[1]}> closes no <%${closing[1]}>`, this.#line);
+        throw scriptSyntaxError(`</%${closing[1]}> closes no <%${closing[1]}>`, this.#line);
       this.#open.pop();
       this.#advance(closing[0].length);
       closeTag(last, this.#program);
@@ -155,7 +155,7 @@ class Scanner {
 
   #until(end: string, what: string): string {
     const found = this.#source.indexOf(end, this.#at);
-    if (found < 0) throw scriptSyntaxFault(`${what} is not closed: ${end} is missing`, this.#line);
+    if (found < 0) throw scriptSyntaxError(`${what} is not closed: ${end} is missing`, this.#line);
     const body = this.#advance(found - this.#at);
     this.#advance(end.length);
     return body;

@@ -1,5 +1,5 @@
 import { isName } from '../script/names.ts';
-import { type ScriptProgram, scriptSyntaxFault } from '../script/program.ts';
+import { type ScriptProgram, scriptSyntaxError } from '../script/program.ts';
 
 /** A Mako tag, `<%name key="value">`. */
 export type MakoTag = {
@@ -18,7 +18,7 @@ export const tagAttributes = (written: string, line: number): ReadonlyMap<string
     },
   );
   if (rest.trim() !== '')
-    throw scriptSyntaxFault(`'${rest.trim()}' is not an attribute: write it as key="value"`, line);
+    throw scriptSyntaxError(`'${rest.trim()}' is not an attribute: write it as key="value"`, line);
   return attributes;
 };
 
@@ -49,7 +49,7 @@ const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
       close: (tag, program) => {
         const [, name = '', parameters = ''] = signature.exec(need(tag, 'name')) ?? [];
         if (!isName(name))
-          throw scriptSyntaxFault(
+          throw scriptSyntaxError(
             '<%def> needs a name and parameters: name="greet(who)"',
             tag.line,
           );
@@ -65,9 +65,9 @@ const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
         const name = tag.attributes.get('name');
         if (name === undefined) program.endNameless(filters(tag));
         else if (!isName(name))
-          throw scriptSyntaxFault(`'${name}' cannot be the name of a block`, tag.line);
+          throw scriptSyntaxError(`'${name}' cannot be the name of a block`, tag.line);
         else if (program.has(name))
-          throw scriptSyntaxFault(`there is a block or function '${name}' already`, tag.line);
+          throw scriptSyntaxError(`there is a block or function '${name}' already`, tag.line);
         else program.endBlock(name, filters(tag));
       },
     },
@@ -82,15 +82,15 @@ const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
  */
 export const openTag = (tag: MakoTag, isClosed: boolean, program: ScriptProgram): boolean => {
   const kind = kinds.get(tag.name);
-  if (!kind) throw scriptSyntaxFault(`the tag <%${tag.name}> is not supported`, tag.line);
+  if (!kind) throw scriptSyntaxError(`the tag <%${tag.name}> is not supported`, tag.line);
   for (const key of tag.attributes.keys())
     if (!kind.takes.includes(key))
-      throw scriptSyntaxFault(
+      throw scriptSyntaxError(
         `the attribute '${key}' of <%${tag.name}> is not supported`,
         tag.line,
       );
   if (kind.at) {
-    if (!isClosed) throw scriptSyntaxFault(`<%${tag.name}> ends with />, without a body`, tag.line);
+    if (!isClosed) throw scriptSyntaxError(`<%${tag.name}> ends with />, without a body`, tag.line);
     kind.at(tag, program);
     return false;
   }
@@ -110,14 +110,14 @@ function namespace(tag: MakoTag, program: ScriptProgram): void {
     .filter(Boolean);
   for (const wanted of [...(name === undefined ? [] : [name]), ...names])
     if (!isName(wanted))
-      throw scriptSyntaxFault(
+      throw scriptSyntaxError(
         wanted === '*'
           ? '<%namespace> imports by name, not *: write import="one, other"'
           : `'${wanted}' is no name`,
         tag.line,
       );
   if (name === undefined && names.length === 0)
-    throw scriptSyntaxFault('<%namespace> needs a name or an import', tag.line);
+    throw scriptSyntaxError('<%namespace> needs a name or an import', tag.line);
   const loaded = `await $namespace(${file(tag)}, ${JSON.stringify(names)})`;
   if (name !== undefined) program.shared(`const ${name} = ${loaded};`, tag.line);
   if (names.length > 0)
@@ -134,7 +134,7 @@ const file = (tag: MakoTag): string => {
 const need = (tag: MakoTag, key: string): string => {
   const value = tag.attributes.get(key);
   if (value === undefined || value === '')
-    throw scriptSyntaxFault(`<%${tag.name}> needs the attribute '${key}'`, tag.line);
+    throw scriptSyntaxError(`<%${tag.name}> needs the attribute '${key}'`, tag.line);
   return value;
 };
 

@@ -1,4 +1,4 @@
-import { scriptSyntaxFault } from './program.ts';
+import { scriptSyntaxError } from './program.ts';
 
 /**
  * Converts a control line of Mako or Wempy to JavaScript: `if EXPR:`, `elif EXPR:`, `else:`, `for
@@ -30,7 +30,7 @@ export const openBlock = (
     case 'for': {
       const [, names, list] = /^([\w\s,()]+?)\s+(?:in|of)\s+(.+)$/s.exec(rest) ?? [];
       if (!names || !list)
-        throw scriptSyntaxFault(`'${code}' is not a loop: write for NAME in EXPRESSION:`, line);
+        throw scriptSyntaxError(`'${code}' is not a loop: write for NAME in EXPRESSION:`, line);
       const list_ = names.replace(/[()\s]/g, '').split(',');
       const target = list_.length > 1 ? `[${list_.join(', ')}]` : list_[0];
       const each = loop === '$loop' && !list_.includes('loop') ? `[loop, ${target}]` : target;
@@ -43,6 +43,6 @@ export const openBlock = (
 };
 
 const need = (expression: string, code: string, line: number): string => {
-  if (expression === '') throw scriptSyntaxFault(`'${code}' has no condition`, line);
+  if (expression === '') throw scriptSyntaxError(`'${code}' has no condition`, line);
   return `await (${expression}\n)`;
 };

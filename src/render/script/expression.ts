@@ -1,4 +1,4 @@
-import { scriptSyntaxFault } from './program.ts';
+import { scriptSyntaxError } from './program.ts';
 
 const closers: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
 
@@ -17,7 +17,7 @@ export const expressionEnd = (source: string, from: number, end: string, line: n
     } else if (char in closers) open.push(closers[char] ?? '');
     else if (char === open.at(-1)) open.pop();
   }
-  throw scriptSyntaxFault(`an expression is not closed: ${end} is missing`, line);
+  throw scriptSyntaxError(`an expression is not closed: ${end} is missing`, line);
 };
 
 const stringEnd = (source: string, start: number): number => {

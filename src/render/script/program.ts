@@ -114,5 +114,5 @@ const filterList = (filters: readonly string[]): string =>
   `[${filters.map(name => (makoTextFilters.has(name) ? JSON.stringify(name) : name)).join(', ')}]`;
 
 /** Makes a syntax error of the template, at a line. */
-export const scriptSyntaxFault = (message: string, line: number): SyntaxError =>
+export const scriptSyntaxError = (message: string, line: number): SyntaxError =>
   new SyntaxError(message, { cause: line });

@@ -6,7 +6,7 @@ import { limitsFrom, poolSize, type ScriptLimits } from '../confined/limits.ts';
 import { Pool, type ServeWorker, WorkerFailure } from '../confined/pool.ts';
 import { pack, unpack } from '../confined/wire.ts';
 import { quickjsModule, type Wasm, workerCode } from '../confined/worker-file.ts';
-import { renderFault } from '../fault.ts';
+import { renderError } from '../render-error.ts';
 import type { Stage } from '../types.ts';
 import type { Language } from './compile.ts';
 import { offered } from './guest/protocol.ts';
@@ -155,7 +155,7 @@ const failure = (
     sent.limit && sent.message === 'time'
       ? `the template computed for more than ${limits.milliseconds / 1000} s (renderer limit)`
       : sent.message;
-  return renderFault(
+  return renderError(
     `${title.toLowerCase()}-failed`,
     `${title} error: ${message}`,
     { file: sent.file ?? file, text: sent.text ?? text, line: sent.line },

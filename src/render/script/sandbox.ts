@@ -22,7 +22,7 @@ export type SandboxLimits = {
 export class LimitError extends Error {}
 
 /** Code of the sandbox threw. */
-export class GuestFault extends Error {
+export class GuestCodeError extends Error {
   readonly guestStack: string;
 
   constructor(name: string, message: string, stack: string) {
@@ -133,12 +133,12 @@ export class Sandbox {
     return result.value;
   }
 
-  #fault(error: QuickJSHandle): GuestFault {
+  #fault(error: QuickJSHandle): GuestCodeError {
     const read = (name: string): string => {
       const property = this.context.getProp(error, name);
       return this.context.typeof(property) === 'string' ? this.context.getString(property) : '';
     };
     // QuickJS made this error: the template's own code has not run yet.
-    return new GuestFault(read('name'), read('message'), read('stack'));
+    return new GuestCodeError(read('name'), read('message'), read('stack'));
   }
 }

@@ -6,7 +6,7 @@ import type { Wasm } from '../confined/worker-file.ts';
 import { computes, serveRuns, type WorkerRun } from '../confined/worker-side.ts';
 import { codeOf, type Language, templateLine } from './compile.ts';
 import { whereBase } from './guest/protocol.ts';
-import { GuestFault, LimitError, Sandbox, type SandboxLimits } from './sandbox.ts';
+import { GuestCodeError, LimitError, Sandbox, type SandboxLimits } from './sandbox.ts';
 
 /** A template, and the packed values of variables that it may use. */
 export type ScriptTemplate = {
@@ -171,13 +171,13 @@ class ScriptRun {
     if (fault) this.#send({ ...fault, ...this.#spot(this.#templates.length - 1) });
     else if (error instanceof LimitError)
       this.#fail({ name: 'Error', message: error.message, limit: true }, '');
-    else if (error instanceof GuestFault) this.#fail(error, error.guestStack);
+    else if (error instanceof GuestCodeError) this.#fail(error, error.guestStack);
     else this.#fail({ name: 'Error', message: messageOf(error) }, '');
   }
 
   /** Returns the syntax error of a template, in Mako or in JavaScript. */
   #syntax(error: unknown): SentError | undefined {
-    const guestStack = error instanceof GuestFault ? error.guestStack : undefined;
+    const guestStack = error instanceof GuestCodeError ? error.guestStack : undefined;
     if (!(error instanceof Error) || error.name !== 'SyntaxError') return undefined;
     const line =
       guestStack === undefined

@@ -1,16 +1,16 @@
 import type { Data, DataKey, Dict } from '../../data/values/value.ts';
-import { chanceUses } from '../chance.ts';
+import { nondeterminismUses } from '../nondeterminism.ts';
 import type { RenderContext } from '../types.ts';
 import {
+  callFingerprint,
   copyOfCall,
   DependencyTrace,
-  markOfCall,
   type RecordedCall,
   type RecordedRead,
-} from './places.ts';
+} from './dependency-trace.ts';
 
 /** A read, and the fingerprint of its value. */
-export type Seen = { readonly look: RecordedRead; readonly mark: string };
+export type ReadWithFingerprint = { readonly look: RecordedRead; readonly mark: string };
 
 const mostLooks = 10_000;
 
@@ -19,12 +19,12 @@ const mostLooks = 10_000;
  * the values. The template's output depends on nothing else, as long as `isWhole` is true.
  */
 export class Recorder {
-  readonly seen: Seen[] = [];
+  readonly seen: ReadWithFingerprint[] = [];
   readonly #context: RenderContext;
   readonly #places: DependencyTrace;
   readonly #items = new Map<number, Set<DataKey>>();
   readonly #done = new Set<string>();
-  readonly #chance = chanceUses();
+  readonly #chance = nondeterminismUses();
   #hasGivenUp = false;
 
   constructor(context: RenderContext) {
@@ -36,7 +36,7 @@ export class Recorder {
    * False if the template did something that cannot be recorded, or used randomness or the clock.
    */
   get isWhole(): boolean {
-    return !this.#hasGivenUp && this.#chance === chanceUses();
+    return !this.#hasGivenUp && this.#chance === nondeterminismUses();
   }
 
   /**
@@ -82,7 +82,7 @@ export class Recorder {
     const call = copyOfCall({ fun, args, kwargs });
     try {
       const result = await this.#context.call(fun, args, kwargs);
-      const mark = markOfCall(
+      const mark = callFingerprint(
         { fun, args, kwargs } satisfies RecordedCall,
         result,
         this.#context.taint,

@@ -3,9 +3,9 @@ import type { Dict } from '../../data/values/value.ts';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import type { Mapping } from '../source-map.ts';
 import type { RenderContext, Stage } from '../types.ts';
-import { KeptReads } from './kept-reads.ts';
-import { joinMarks, wholeMark } from './mark.ts';
-import { DependencyTrace } from './places.ts';
+import { DependencyTrace } from './dependency-trace.ts';
+import { deepFingerprint, joinFingerprints } from './fingerprint.ts';
+import { RecordedReads } from './recorded-reads.ts';
 import { Recorder } from './recorder.ts';
 import { ResultTree } from './tree.ts';
 
@@ -58,7 +58,7 @@ export const shareText = async (
     },
     request: { ...stage.request, context: { ...context, call: recorder.call } },
   });
-  const reads = recorder.isWhole ? new KeptReads(recorder.seen, context) : undefined;
+  const reads = recorder.isWhole ? new RecordedReads(recorder.seen, context) : undefined;
   context.onReads?.(reads);
   if (reads) {
     results.tree.add(recorder.seen, { text: rendered, tainted, map, reads });
@@ -126,7 +126,7 @@ const resultsOf = (store: Store, engine: string, text: string, stage: Stage): Re
 
 const circumstancesOf = (engine: string, { argument, guarded, request }: Stage): string => {
   const { file, saltenv, sls, tplfile, context } = request;
-  return joinMarks([
+  return joinFingerprints([
     engine,
     argument,
     String(guarded),
@@ -134,7 +134,7 @@ const circumstancesOf = (engine: string, { argument, guarded, request }: Stage):
     saltenv,
     sls ?? '\0',
     tplfile ?? '\0',
-    context.extra ? wholeMark(context.extra, context.taint) : '',
+    context.extra ? deepFingerprint(context.extra, context.taint) : '',
     new DependencyTrace(context).start,
   ]);
 };

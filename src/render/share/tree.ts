@@ -1,8 +1,8 @@
 import type { Ranges } from '../../data/taint.ts';
 import type { Mapping } from '../source-map.ts';
 import type { RenderContext, TextReads } from '../types.ts';
-import { DependencyTrace, nameOfLook, type RecordedRead } from './places.ts';
-import type { Seen } from './recorder.ts';
+import { DependencyTrace, nameOfRead, type RecordedRead } from './dependency-trace.ts';
+import type { ReadWithFingerprint } from './recorder.ts';
 
 /** A rendered text, its tainted parts (the same for every host that shares it), and its origins. */
 export type SharedText = {
@@ -44,7 +44,7 @@ export class ResultTree {
   /**
    * Adds a result. If the template makes a different read after the same values, it is not shared.
    */
-  add(seen: readonly Seen[], result: SharedText): void {
+  add(seen: readonly ReadWithFingerprint[], result: SharedText): void {
     const begin = this.#step(this.#root, seen, 0, result);
     this.#root = begin;
     let at = begin;
@@ -60,7 +60,7 @@ export class ResultTree {
 
   #step(
     known: Node | SharedText | undefined,
-    seen: readonly Seen[],
+    seen: readonly ReadWithFingerprint[],
     index: number,
     result: SharedText,
   ): Node | SharedText | undefined {
@@ -68,7 +68,7 @@ export class ResultTree {
     const isSame =
       known === undefined ||
       ('look' in known
-        ? look !== undefined && nameOfLook(known.look) === nameOfLook(look)
+        ? look !== undefined && nameOfRead(known.look) === nameOfRead(look)
         : look === undefined && known.text === result.text);
     if (!isSame) this.#isSteady = false;
     if (!this.#isSteady) return undefined;

@@ -6,7 +6,7 @@ import {
   type TaintRange,
 } from '../../data/taint.ts';
 import { scalarTokens } from '../../yaml/scalar-tokens.ts';
-import { someText } from './texts.ts';
+import { someString } from './some-string.ts';
 
 /** Returns the tainted parts of a text. */
 export type FindRanges = (text: string) => Ranges | undefined;
@@ -188,7 +188,7 @@ const longestSerialized = 32 * 1024;
 export const ofSerialized = (value: unknown, result: string, look: FindRanges): FoundRanges => {
   const leaves = new Map<string, { ranges: Ranges; count: number }>();
   let source: string | undefined;
-  someText(value, text => {
+  someString(value, text => {
     const known = leaves.get(text);
     if (known) known.count += 1;
     const ranges = known ? undefined : look(text);

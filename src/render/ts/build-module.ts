@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { BuildFailure, BuildResult, Metafile, OutputFile, Plugin } from 'esbuild';
 import { messageOf, type TsaltError } from '../../protocol/error.ts';
 import { checkTrusted } from '../../trust/check.ts';
-import { renderFault } from '../fault.ts';
+import { renderError } from '../render-error.ts';
 import * as api from './sls-api.ts';
 import type { ModuleProgram } from './worker.ts';
 
@@ -99,7 +99,7 @@ const notBuilt = (error: BuildFailure, file: string, text: string): TsaltError =
   const place = first?.location;
   const own = place && file.endsWith(place.file.replace(/^(?:\.\.\/)+/, ''));
   const message = first?.text ?? messageOf(error);
-  return renderFault(
+  return renderError(
     'ts-syntax',
     `TypeScript: ${message}`,
     {

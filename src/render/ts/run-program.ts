@@ -5,7 +5,7 @@ import { limitsFrom, poolSize } from '../confined/limits.ts';
 import { Pool, WorkerFailure } from '../confined/pool.ts';
 import { pack, unpack } from '../confined/wire.ts';
 import { workerCode } from '../confined/worker-file.ts';
-import { renderFault } from '../fault.ts';
+import { renderError } from '../render-error.ts';
 import type { Stage } from '../types.ts';
 import { buildModule } from './build-module.ts';
 import type { ProgramJob } from './worker.ts';
@@ -67,7 +67,7 @@ const failure = (
   { file, text, map, milliseconds }: Where,
 ): TsaltError => {
   if (sent.limit)
-    return renderFault(
+    return renderError(
       'ts-failed',
       `the program computed for more than ${milliseconds / 1000} s (renderer limit)`,
       { file, text },
@@ -81,7 +81,7 @@ const failure = (
   const [, line, column] = /^:(\d+):(\d+)/.exec(at.find(Boolean) ?? '') ?? [];
   const entry = line ? map.findEntry(Number(line) - 1, Number(column) - 1) : undefined;
   const found = entry as { originalLine?: number; originalColumn?: number } | undefined;
-  return renderFault(
+  return renderError(
     'ts-failed',
     `${sent.name}: ${sent.message}`,
     { file, text, line: plusOne(found?.originalLine), column: plusOne(found?.originalColumn) },

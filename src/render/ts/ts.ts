@@ -1,6 +1,6 @@
 import type { Data } from '../../data/values/value.ts';
-import { renderFault } from '../fault.ts';
 import { withoutShebang } from '../pipe.ts';
+import { renderError } from '../render-error.ts';
 import type { Stage } from '../types.ts';
 import { runUserProgram } from './run-program.ts';
 
@@ -18,7 +18,7 @@ export const renderTs = async (text: string, stage: Stage): Promise<Data> => {
     names: ['run', 'default'],
     mayBeData: true,
     missing,
-    noExport: renderFault(
+    noExport: renderError(
       'ts-no-run',
       missing,
       { file, text: body, line: 1 },

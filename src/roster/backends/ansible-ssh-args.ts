@@ -1,6 +1,6 @@
 import { isJumpChain } from '../address.ts';
+import { splitRosterArgs } from '../split-args.ts';
 import { readSshOption } from '../ssh-options.ts';
-import { splitRosterWords } from '../words.ts';
 
 export type SshArguments = {
   readonly jump?: string;
@@ -13,7 +13,7 @@ export const readSshArguments = (texts: readonly string[]): SshArguments => {
   const options: string[] = [];
   let jump: string | undefined;
   for (const text of texts) {
-    const words = splitRosterWords(text) ?? [];
+    const words = splitRosterArgs(text) ?? [];
     for (let at = 0; at < words.length; at += 1) {
       const [, letter = '', joined = ''] = /^-([Jo])(.*)$/s.exec(words[at] ?? '') ?? [];
       if (letter === '') continue;
@@ -36,7 +36,7 @@ const jumpOf = (option: string): string | undefined => {
   const [, name = '', value = ''] = /^(\w+)(?:\s*=\s*|\s+)(.*)$/s.exec(option) ?? [];
   if (/^proxyjump$/i.test(name)) return value;
   if (!/^proxycommand$/i.test(name)) return undefined;
-  const words = splitRosterWords(value) ?? [];
+  const words = splitRosterArgs(value) ?? [];
   if (!/(^|\/)ssh$/.test(words[0] ?? '')) return undefined;
   let host: string | undefined;
   let user: string | undefined;

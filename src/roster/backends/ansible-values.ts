@@ -1,12 +1,12 @@
 import { type Data, type Dict, isDict } from '../../data/values/value.ts';
-import type { OwnTags } from '../../yaml/fault.ts';
+import type { CustomTags } from '../../yaml/yaml-error.ts';
 
 // As `ansible-inventory --export` writes them in JSON.
 const unsafe = '__ansible_unsafe';
 const vault = '__ansible_vault';
 
 /** Ansible's own tags in YAML. */
-export const ansibleTags: OwnTags = new Map([
+export const ansibleTags: CustomTags = new Map([
   ['!unsafe', (value: Data): Data => new Map([[unsafe, value]])],
   ['!vault', (value: Data): Data => new Map([[vault, value]])],
   ['!vault-encrypted', (value: Data): Data => new Map([[vault, value]])],

@@ -6,7 +6,7 @@ import { aggregate, aggregates, initialize } from './aggregate.ts';
 import { callState } from './call-state.ts';
 import { stopwatch } from './clock.ts';
 import { hasChanges, truthy } from './low-tools.ts';
-import { failsHard, ownResult, report } from './report.ts';
+import { engineResult, failsHard, report } from './report.ts';
 import { checkRequisites, findNeeded, type Required, showLost } from './requisites.ts';
 import { type AskedRestart, isHalted, type Pass, type RunState } from './run-state.ts';
 import { stackOf } from './stack-of.ts';
@@ -98,7 +98,7 @@ const tryInitialize = async (
     return undefined;
   } catch (error) {
     const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    return ownResult(run, low, {
+    return engineResult(run, low, {
       result: false,
       comment: `An exception occurred in mod_init of this state's module: ${why}`,
       ...stackOf(error),
@@ -112,7 +112,7 @@ const skip = (
   low: LowChunk,
   comment: string,
   extra: PlainDict = {},
-): void => report(run, pass, low, ownResult(run, low, { result: true, comment, ...extra }));
+): void => report(run, pass, low, engineResult(run, low, { result: true, comment, ...extra }));
 
 const callNeeded = async (
   run: RunState,
@@ -125,7 +125,7 @@ const callNeeded = async (
   await undefined;
   const { chunks, lost } = findNeeded(pass, low);
   if (lost.length > 0) {
-    const result = ownResult(run, low, { result: false, comment: showLost(lost) });
+    const result = engineResult(run, low, { result: false, comment: showLost(lost) });
     settleAs(run, pass, low, result);
     return;
   }
@@ -161,7 +161,7 @@ const callNeeded = async (
 };
 
 const recursive = (run: RunState, low: LowChunk): StateResult =>
-  ownResult(run, low, { result: false, comment: 'Recursive requisite found' });
+  engineResult(run, low, { result: false, comment: 'Recursive requisite found' });
 
 /** Runs a state in test mode for a prereq, which runs only if that state would change something. */
 const rehearse = async (
@@ -197,7 +197,7 @@ const refuse = (run: RunState, pass: Pass, low: LowChunk, required: Required): v
     if (result?.result === false) failed.add(`${chunk.__sls__}.${chunk.__id__}`);
   }
   const comment = `One or more requisite failed: ${[...failed].sort().join(', ')}`;
-  const result = ownResult(run, low, { result: false, comment });
+  const result = engineResult(run, low, { result: false, comment });
   run.pre.set(tag, result);
   report(run, pass, low, result);
 };
@@ -282,7 +282,7 @@ const askFirst = async (
     : predicted;
   if (await decide(lowTag(low), shown, low)) return undefined;
   const comment = 'State was not run because it was declined (--step)';
-  return ownResult(run, low, { result: true, comment, skip_watch: true, __state_ran__: false });
+  return engineResult(run, low, { result: true, comment, skip_watch: true, __state_ran__: false });
 };
 
 /**
@@ -297,7 +297,7 @@ const startParallel = (
   react: boolean,
 ): void => {
   const tag = lowTag(low);
-  const started = ownResult(run, low, { result: null, comment: 'Started in parallel' });
+  const started = engineResult(run, low, { result: null, comment: 'Started in parallel' });
   const { __run_num__ } = started;
   pass.running[tag] = started;
   const work = callAndReact({ ...run, runNumber: 0 }, pass, low, required, react).then(

@@ -6,7 +6,7 @@ import { hasChanges, truthy } from './low-tools.ts';
 import type { Pass, RunState } from './run-state.ts';
 
 /** Makes a result for a chunk whose function does not run. */
-export const ownResult = (run: RunState, low: LowChunk, parts: PlainDict): StateResult =>
+export const engineResult = (run: RunState, low: LowChunk, parts: PlainDict): StateResult =>
   ({
     changes: {},
     ...stopwatch()(),

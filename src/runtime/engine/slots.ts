@@ -1,6 +1,6 @@
 import { withShellOfStates } from '../../modules/salt/shell-default.ts';
 import { isPlainDict, type Plain, type PlainDict, setOwn } from '../../protocol/plain.ts';
-import { parseSlotCall, slotMark } from '../../protocol/slot-call.ts';
+import { parseSlotCall, slotPrefix } from '../../protocol/slot-call.ts';
 import type { EngineHost } from './run-state.ts';
 import { traversePlain } from './traverse.ts';
 
@@ -20,7 +20,7 @@ export const fillSlots = async (host: EngineHost, kwargs: PlainDict): Promise<Pl
 export const hasSlots = (kwargs: PlainDict): boolean => Object.values(kwargs).some(hasSlot);
 
 const isSlot = (value: Plain): value is string =>
-  typeof value === 'string' && value.startsWith(slotMark);
+  typeof value === 'string' && value.startsWith(slotPrefix);
 
 const hasSlot = (value: Plain): boolean =>
   isSlot(value) ||

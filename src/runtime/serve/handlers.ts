@@ -1,6 +1,6 @@
-import type { GuardEnd } from '../../protocol/guard.ts';
 import type { CallParams, NamesParams, RunParams } from '../../protocol/job.ts';
 import type { Handler } from '../../protocol/peer.ts';
+import type { RollbackRequest } from '../../protocol/rollback.ts';
 import type { Session } from '../session/session.ts';
 import type { Shutdown } from './shutdown.ts';
 
@@ -26,7 +26,7 @@ export const requestHandlers = (
     call: (params: CallParams) => beatAndAnswer(() => session.call(params)),
     names: (params: NamesParams) => beatAndAnswer(() => session.names(params)),
     run: (params: RunParams) => beatAndAnswer(() => session.run(params)),
-    guard: (params: GuardEnd) => answer(() => session.settleGuard(params)),
+    guard: (params: RollbackRequest) => answer(() => session.settleGuard(params)),
     cancel: async () => {
       await shutdown.cancel();
       return null;

@@ -1,10 +1,9 @@
 import { recordChildren } from '../../modules/_shared/commands/run-children.ts';
 import { childrenFile, type Lock, temporaryFile } from '../../modules/_shared/commands/run-lock.ts';
-import { settle } from '../../modules/_shared/files/settle.ts';
+import { fsyncPending } from '../../modules/_shared/files/fsync-pending.ts';
 import { recordTemporary } from '../../modules/_shared/files/temporary.ts';
 import { withContext } from '../../modules/api.ts';
 import { TsaltError } from '../../protocol/error.ts';
-import type { GuardAnswer, GuardEnd } from '../../protocol/guard.ts';
 import type {
   CallParams,
   CallResult,
@@ -13,9 +12,10 @@ import type {
   RunResult,
 } from '../../protocol/job.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
+import type { RollbackRequest, RollbackResult } from '../../protocol/rollback.ts';
 import { toJson } from '../engine/check-return.ts';
-import { takeGuardNews } from '../guard/folders.ts';
-import { takeTurn } from '../turn.ts';
+import { takeRollbackNews } from '../rollback/folders.ts';
+import { takeRunLock } from '../run-lock.ts';
 import { HostModules } from './host-modules.ts';
 import { RunningStates } from './running-states.ts';
 import type { SessionHost } from './session-host.ts';
@@ -123,17 +123,17 @@ export class Session {
   }
 
   /** Request `guard`: the control node has logged in after a guarded run. */
-  async settleGuard(params: GuardEnd): Promise<GuardAnswer> {
-    const { settleGuard } = await import('../guard/guard.ts');
+  async settleGuard(params: RollbackRequest): Promise<RollbackResult> {
+    const { answerRollback: settleGuard } = await import('../rollback/rollback.ts');
     return settleGuard(this.#host.dir, params);
   }
 
   /** Starts the watchdog of a guarded run, and signals to it how the run ends. */
   async #guarded(params: RunParams, work: () => Promise<RunResult>): Promise<RunResult> {
     const { dir, emit } = this.#host;
-    takeGuardNews(dir, message => emit.log('warning', 'state', message));
+    takeRollbackNews(dir, message => emit.log('warning', 'state', message));
     if (!params.guard || params.opts.test) return work();
-    const { openGuard } = await import('../guard/guard.ts');
+    const { openRollback: openGuard } = await import('../rollback/rollback.ts');
     this.#isGuarded = true;
     const guard = await openGuard(params.guard, this.#host);
     let isWhole = false;
@@ -149,7 +149,7 @@ export class Session {
 
   #takeTurn(params: RunParams): Promise<Lock | undefined> {
     const { dir, lockDir = dir, emit } = this.#host;
-    return takeTurn(params, {
+    return takeRunLock(params, {
       dir: lockDir,
       isShared: lockDir !== dir,
       isStopping: () => this.#stopping,
@@ -167,7 +167,7 @@ export class Session {
     try {
       return await work();
     } finally {
-      for (const complaint of await settle()) this.#host.emit.log('error', 'file', complaint);
+      for (const complaint of await fsyncPending()) this.#host.emit.log('error', 'file', complaint);
       this.#requests--;
       if (this.#requests === 0) for (const resolve of this.#idle) resolve();
     }

@@ -1,7 +1,7 @@
 import type { Client, ClientChannel, PseudoTtyOptions } from 'ssh2';
 import type { Host } from '../../protocol/host.ts';
 import type { Channel, Connection, ExecOptions, Exit, PersonsTerminal } from '../transport.ts';
-import { channelRefused, connectionLost } from './faults.ts';
+import { channelRefused, connectionLost } from './errors.ts';
 
 /** Adapts a logged-in client to `Connection`. `silence`: see `connectionLost`. */
 export const connectionOf = (

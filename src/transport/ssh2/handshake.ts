@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { AnyAuthMethod, Client, ConnectConfig } from 'ssh2';
-import { cancelled, timedOut } from '../faults.ts';
 import type { Connection } from '../transport.ts';
 import { openTunnels } from '../tunnels.ts';
+import { cancelled, timedOut } from '../unreachable.ts';
 import { connectionOf } from './connection.ts';
-import { BrokenOff, handshakeFault, loginCut, type Ssh2Error, unknownAlgorithm } from './faults.ts';
+import { BrokenOff, handshakeError, loginCut, type Ssh2Error, unknownAlgorithm } from './errors.ts';
 import { hostKeyAlgorithms } from './host-keys.ts';
 import { LoginAttempts } from './login.ts';
 import type { ConnectionPlan } from './plan.ts';
@@ -148,7 +148,7 @@ class Handshake {
     const { plan, pipelined, where } = this.#options;
     const broken = this.#verified
       ? loginCut(where, error, this.#login.tried, this.#banner)
-      : handshakeFault(where, error, this.#greeting);
+      : handshakeError(where, error, this.#greeting);
     if (this.#verdict !== undefined) this.#fail(this.#verdict);
     else if (error.level === 'client-authentication') this.#fail(this.#login.refused(plan.host));
     else this.#fail(this.#verified && pipelined ? new BrokenOff(broken) : broken);

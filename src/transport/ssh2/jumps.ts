@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
-import { cancelled, readable, unreachable } from '../faults.ts';
 import type { HostAddress } from '../known-hosts.ts';
 import { onAbort } from '../on-abort.ts';
 import type { SshConfig } from '../ssh-config.ts';
 import type { Connection } from '../transport.ts';
+import { cancelled, readable, unreachable } from '../unreachable.ts';
 
 /** The jump hosts of one run. Each is connected once, and verified like any host. */
 export class Jumps {

@@ -1,7 +1,7 @@
 import type { AnyAuthMethod } from 'ssh2';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
-import { readable } from '../faults.ts';
+import { readable } from '../unreachable.ts';
 
 const howToLogIn =
   'Name a key by priv in the roster or --priv, start an agent, or use --askpass for a password.';

@@ -1,9 +1,9 @@
 import type { AnyAuthMethod, ParsedKey } from 'ssh2';
 import type { Host } from '../../protocol/host.ts';
-import { readable } from '../faults.ts';
 import type { KeyRing } from '../keys.ts';
 import type { SshSettings } from '../ssh-config.ts';
 import type { AskSecret, TransportOptions } from '../transport.ts';
+import { readable } from '../unreachable.ts';
 import type { Ssh2Options } from './options.ts';
 
 type Sources = {

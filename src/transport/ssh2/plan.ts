@@ -1,11 +1,11 @@
 import type { AnyAuthMethod } from 'ssh2';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
-import { readable } from '../faults.ts';
 import { KeyRing, type ParseKey } from '../keys.ts';
 import { type HostAddress, type KnownHost, readKnownHosts } from '../known-hosts.ts';
 import type { SshConfig, SshSettings } from '../ssh-config.ts';
 import type { TransportOptions } from '../transport.ts';
+import { readable } from '../unreachable.ts';
 import { loginMethods } from './methods.ts';
 import { type Ssh2Options, ssh2Options } from './options.ts';
 

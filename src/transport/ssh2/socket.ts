@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
-import { cancelled, timedOut, unreachable } from '../faults.ts';
 import type { HostAddress } from '../known-hosts.ts';
+import { cancelled, timedOut, unreachable } from '../unreachable.ts';
 import type { Ssh2Options } from './options.ts';
 
 /** Opens a TCP connection without Nagle's delay. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { PillarTop } from '../../compiler/pillar-top.ts';
 import type { Request } from '../../config/request.ts';
-import type { OwnModules } from '../../control/facts/own-modules.ts';
+import type { UserModules } from '../../control/facts/user-modules.ts';
 import { shareRequest } from '../../control/fleet/run.ts';
 import { pickTargets } from '../../control/fleet/targets.ts';
 import { HostAttempt } from '../../control/host/attempt.ts';
@@ -15,7 +15,7 @@ import { AlikeHosts } from './alike-hosts.ts';
 import { AlikeResults, type ProfiledHost } from './alike-results.ts';
 import { type CheckedTree, CompileCache, checkHostStates, type HostCheck } from './check-host.ts';
 import { CheckTrace } from './check-trace.ts';
-import { OfflinePeer, type RecordedAnswer } from './offline-peer.ts';
+import { OfflinePeer, type RecordedResult } from './offline-peer.ts';
 import { anyHost, type CheckSubject, type GrainsChoice, subjectsOf } from './subjects.ts';
 
 export type ProjectCheck = {
@@ -25,7 +25,7 @@ export type ProjectCheck = {
   /** Undefined: those that the top file assigns. */
   readonly sls: readonly string[] | undefined;
   readonly grains: GrainsChoice;
-  readonly answers: readonly RecordedAnswer[];
+  readonly answers: readonly RecordedResult[];
   /** Keeps parsed data for the next check. */
   readonly cache?: CompileCache;
   /** Texts of an editor that are checked instead of the saved files, by absolute path. */
@@ -138,7 +138,7 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
 const profiledHost = (
   { host, grains, profile }: CheckSubject,
   { config: { nodegroups } }: Request,
-  { matchers }: OwnModules,
+  { matchers }: UserModules,
 ): ProfiledHost | undefined =>
   profile === undefined
     ? undefined

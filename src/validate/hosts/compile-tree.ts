@@ -1,12 +1,16 @@
-import { type Chunk, lowChunks, statePlace } from '../../compiler/chunks.ts';
+import { type Chunk, lowChunks, stateLocation } from '../../compiler/chunks.ts';
 import { type Compiled, compile } from '../../compiler/compile.ts';
 import type { LoadedSls, SlsTree } from '../../compiler/load.ts';
-import { copyOf } from '../../compiler/place.ts';
+import { copyOf } from '../../compiler/location.ts';
 import type { Problem } from '../../compiler/problem.ts';
-import { type ChunkFault, checkChunks, faultPlace } from '../../control/prepare/bind-chunks.ts';
+import {
+  type ChunkError,
+  checkChunks,
+  chunkErrorLocation,
+} from '../../control/prepare/bind-chunks.ts';
 import { callsOfControl } from '../../control/prepare/check-functions.ts';
 import { findLost } from '../../control/prepare/lost-requisites.ts';
-import { nearest } from '../../data/nearest.ts';
+import { closestMatch } from '../../data/closest-match.ts';
 import { moduleName } from '../../data/signatures/module-docs.ts';
 import { mayBeCalled } from '../../data/signatures/module-names.ts';
 import { isDict } from '../../data/values/value.ts';
@@ -50,7 +54,7 @@ export const compileTree = (
       const hint = isSlip ? '`- lax: true` on the state accepts it as it is.' : undefined;
       const sentence = `${message}, in ID '${chunk.__id__}' of SLS '${chunk.__sls__}'`;
       const finding = { rule, severity, message: sentence, ...(hint ? { hint } : {}) };
-      findings.push(findingAt(finding, faultPlace(fault)));
+      findings.push(findingAt(finding, chunkErrorLocation(fault)));
     }
   for (const chunk of chunks)
     for (const fun of callsOfControl(chunk, ctx.modules))
@@ -61,7 +65,7 @@ export const compileTree = (
             severity: 'error',
             message: `'${fun}' lives on the control node and cannot be called by a state, in ID '${chunk.__id__}' of SLS '${chunk.__sls__}'`,
           },
-          statePlace(chunk),
+          stateLocation(chunk),
         ),
       );
   if (isWhole)
@@ -74,7 +78,7 @@ export const compileTree = (
 const unknownFunctions = (
   chunks: readonly LowChunk[],
   modules: readonly ModuleMeta[],
-): ChunkFault[] => {
+): ChunkError[] => {
   const states = modules.filter(({ kind, broken }) => kind === 'state' && broken === undefined);
   const names = new Set(
     states.flatMap(module =>
@@ -97,7 +101,7 @@ const unknownFunctions = (
     .filter(chunk => !names.has(`${chunk.state}.${chunk.fun}`) && !isOpen(chunk))
     .map(chunk => {
       const name = `${chunk.state}.${chunk.fun}`;
-      const meant = nearest(name, names);
+      const meant = closestMatch(name, names);
       const hint = meant === undefined ? '' : ` (did you mean '${meant}'?)`;
       return {
         rule: 'unknown-function',

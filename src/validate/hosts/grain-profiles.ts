@@ -1,4 +1,4 @@
-import { nearest } from '../../data/nearest.ts';
+import { closestMatch } from '../../data/closest-match.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
 
@@ -193,7 +193,7 @@ export const profileNames: readonly string[] = Object.keys(systems);
 export const profileGrains = (name: string, id: string): PlainDict => {
   const system = Object.hasOwn(systems, name) ? systems[name] : undefined;
   if (system === undefined) {
-    const meant = nearest(name, profileNames);
+    const meant = closestMatch(name, profileNames);
     throw new TsaltError('usage-value', `There is no grains profile '${name}'.`, {
       hint:
         meant === undefined

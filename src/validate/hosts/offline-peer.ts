@@ -6,7 +6,7 @@ import { Peer } from '../../protocol/peer.ts';
 import type { Plain, PlainDict } from '../../protocol/plain.ts';
 
 /** The result of a function of the host, with these arguments or with any. */
-export type RecordedAnswer = {
+export type RecordedResult = {
   readonly fun: string;
   readonly args?: readonly Plain[];
   readonly kwargs?: PlainDict;
@@ -15,12 +15,12 @@ export type RecordedAnswer = {
 
 /** Replaces the wire to a host: answers from a record, and does not connect to anything. */
 export class OfflinePeer extends Peer {
-  readonly #answers: readonly RecordedAnswer[];
+  readonly #answers: readonly RecordedResult[];
   readonly #modules: readonly ModuleMeta[];
   /** The messages of the calls that only the host can answer. */
   readonly needed = new Set<string>();
 
-  constructor(answers: readonly RecordedAnswer[], modules: readonly ModuleMeta[]) {
+  constructor(answers: readonly RecordedResult[], modules: readonly ModuleMeta[]) {
     super({ write: () => undefined, handlers: {}, events: {} });
     this.#answers = answers;
     this.#modules = modules;
@@ -94,7 +94,7 @@ const computed: Readonly<Record<string, (args: readonly string[]) => string | un
 };
 
 const isAnswerTo = (
-  answer: RecordedAnswer,
+  answer: RecordedResult,
   fun: string,
   args: readonly Plain[],
   kwargs: PlainDict,

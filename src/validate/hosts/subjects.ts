@@ -8,7 +8,7 @@ import type { Host } from '../../protocol/host.ts';
 import { isPlainDict, type PlainDict } from '../../protocol/plain.ts';
 import { loadYaml } from '../../yaml/load.ts';
 import { defaultProfile, profileGrains } from './grain-profiles.ts';
-import type { RecordedAnswer } from './offline-peer.ts';
+import type { RecordedResult } from './offline-peer.ts';
 
 /** The source of the hosts' grains. */
 export type GrainsChoice =
@@ -133,7 +133,7 @@ export const anyHost = (id: string): Host => ({
  *
  * @throws TsaltError `usage-value` where it is not a list of calls
  */
-export const readAnswers = (path: string): RecordedAnswer[] => {
+export const readRecordedResults = (path: string): RecordedResult[] => {
   const list = readDataFile(path, '--answers');
   const plain = Array.isArray(list) ? list.map(toPlain) : [];
   const wrong = plain.findIndex(
@@ -152,7 +152,7 @@ export const readAnswers = (path: string): RecordedAnswer[] => {
         : `${path} is not a list of calls with their results.`,
       { hint: 'Each is {fun: cmd.run, args: [uname -r], value: …}; without args it is for all.' },
     );
-  return plain as unknown as RecordedAnswer[];
+  return plain as unknown as RecordedResult[];
 };
 
 const readDataFile = (path: string, option: string): Data => {

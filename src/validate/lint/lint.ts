@@ -1,12 +1,12 @@
 import type { Config } from '../../config/config.ts';
-import { nearest } from '../../data/nearest.ts';
+import { closestMatch } from '../../data/closest-match.ts';
 import { keyLocation } from '../../data/values/read.ts';
 import { isDict } from '../../data/values/value.ts';
 import { type SourceLocation, TsaltError } from '../../protocol/error.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { ModuleMeta } from '../../protocol/meta.ts';
 import { type Finding, findingAt, type Severity } from '../findings.ts';
-import { hitPlace, LintRun } from './rule.ts';
+import { hitLocation, LintRun } from './rule.ts';
 import { lintRules } from './rules.ts';
 import { SourceFiles } from './source-files.ts';
 import { unusedPillar, unusedPillarRule } from './unused-pillar.ts';
@@ -54,7 +54,7 @@ export class Linter {
       const level = this.#levels.get(rule) ?? severity;
       if (level === 'off') continue;
       for (const { message, argument, fix } of find(chunk, run)) {
-        const at = hitPlace(chunk, argument);
+        const at = hitLocation(chunk, argument);
         if (at && this.#files.isDisabled(rule, at.file, at.line)) continue;
         const line = at?.line === undefined ? undefined : this.#files.lines(at.file)?.[at.line - 1];
         const text = fix && line !== undefined ? fix(line) : undefined;
@@ -101,7 +101,7 @@ const levelsOf = ({ options, file = 'tsalt.yaml' }: Config): Map<string, LintLev
     });
   const check = (id: string, at: SourceLocation): string => {
     if (id === unusedPillarRule.id || lintRules.has(id)) return id;
-    const meant = nearest(id, [...lintRules.keys(), unusedPillarRule.id]);
+    const meant = closestMatch(id, [...lintRules.keys(), unusedPillarRule.id]);
     throw new TsaltError('lint-rule', `There is no lint rule '${id}'.`, {
       at,
       hint:

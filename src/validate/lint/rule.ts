@@ -1,4 +1,4 @@
-import { argumentPlace, statePlace } from '../../compiler/chunks.ts';
+import { argumentLocation, stateLocation } from '../../compiler/chunks.ts';
 import type { SourceLocation } from '../../protocol/error.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { FunctionMeta, ModuleMeta } from '../../protocol/meta.ts';
@@ -74,7 +74,7 @@ export class LintRun {
 
   /** The line of a file that an argument, or a state, is written in. */
   lineOf(chunk: LowChunk, argument?: string): string | undefined {
-    const at = hitPlace(chunk, argument);
+    const at = hitLocation(chunk, argument);
     return at?.line === undefined ? undefined : this.files.lines(at.file)?.[at.line - 1];
   }
 
@@ -91,8 +91,8 @@ export class LintRun {
 }
 
 /** Where a hit is written. */
-export const hitPlace = (chunk: LowChunk, argument?: string): SourceLocation | undefined =>
-  (argument === undefined ? undefined : argumentPlace(chunk, argument)) ?? statePlace(chunk);
+export const hitLocation = (chunk: LowChunk, argument?: string): SourceLocation | undefined =>
+  (argument === undefined ? undefined : argumentLocation(chunk, argument)) ?? stateLocation(chunk);
 
 /** The requisites of a kind as module and name. */
 export const namedRequisites = (

@@ -1,4 +1,4 @@
-import { composed, hostDefaults, keptNames, keys } from '../../config/keys.ts';
+import { composed, hostDefaults, keys, otherSaltOptions } from '../../config/keys.ts';
 import { configDefaults } from '../../config/load.ts';
 import { schemaDialect } from '../../data/signatures/json-schema.ts';
 import type { ValueKind } from '../../data/values/read.ts';
@@ -71,7 +71,7 @@ export const configSchema = (): PlainDict => {
         description: `Default of \`${key}\` in the roster. ${rosterDocs[key] ?? ''}`.trim(),
       },
     ]);
-  const kept = keptNames.map((name): [string, PlainDict] => [name, docOf(configDocs[name])]);
+  const kept = otherSaltOptions.map((name): [string, PlainDict] => [name, docOf(configDocs[name])]);
   return {
     $schema: schemaDialect,
     title: 'tsalt.yaml',

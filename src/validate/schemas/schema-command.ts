@@ -1,7 +1,7 @@
 import { buildArtifact } from '../../bundle/artifact.ts';
 import type { Config } from '../../config/config.ts';
-import { modulePlaces } from '../../config/module-dirs.ts';
-import { nearest } from '../../data/nearest.ts';
+import { moduleFolders } from '../../config/module-dirs.ts';
+import { closestMatch } from '../../data/closest-match.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
 import { controlFunctions } from '../../wrapper/table.ts';
@@ -13,7 +13,7 @@ type MakeSchema = (config: Config) => PlainDict | Promise<PlainDict>;
 const projectKinds: Readonly<Record<string, MakeSchema>> = {
   sls: async config => {
     const artifact = await buildArtifact({
-      ...modulePlaces(config),
+      ...moduleFolders(config),
       controlFunctions: controlFunctions(),
     });
     return slsSchema(artifact.modules);
@@ -39,7 +39,7 @@ export const schemaText = async (
   const make = Object.hasOwn(schemas, kind) ? schemas[kind] : undefined;
   if (make !== undefined && more.length === 0)
     return `${JSON.stringify(await make(config), null, 1)}\n`;
-  const meant = more.length === 0 ? nearest(kind, Object.keys(schemas)) : undefined;
+  const meant = more.length === 0 ? closestMatch(kind, Object.keys(schemas)) : undefined;
   throw new TsaltError('usage-words', 'A schema describes one kind of file.', {
     hint: `tsalt-ssh schema ${meant ?? Object.keys(schemas).join('|')}`,
   });

@@ -1,7 +1,7 @@
 import { lowChunks } from '../../compiler/chunks.ts';
 import { type Compiled, compile } from '../../compiler/compile.ts';
 import { requisiteEdges } from '../../compiler/requisite-edges.ts';
-import { nearest } from '../../data/nearest.ts';
+import { closestMatch } from '../../data/closest-match.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { RequisiteGraph } from '../../protocol/event.ts';
 import type { WrapperCall } from '../define.ts';
@@ -44,7 +44,7 @@ const writerOf = (call: WrapperCall, fun: string): Promise<Writer> => {
   const writer = Object.hasOwn(writers, format) ? writers[format] : undefined;
   if (writer) return writer();
   const names = Object.keys(writers);
-  const meant = nearest(format, names);
+  const meant = closestMatch(format, names);
   throw new TsaltError('arguments', `${fun}: there is no format '${format}'.`, {
     hint: meant === undefined ? `The formats are ${names.join(', ')}.` : `Did you mean '${meant}'?`,
   });

@@ -18,7 +18,7 @@ export const managed: readonly Breakage[] = [
     'ssh_auth.present does not follow ~/.ssh to where other accounts have their keys',
     [
       {
-        file: 'src/modules/_shared/safe-fs/place.ts',
+        file: 'src/modules/_shared/safe-fs/open-parent.ts',
         find: 'if (keeper !== 0) links.push({ path: real, target, keeper });',
         replace: '',
       },

@@ -213,7 +213,7 @@ export const transport: readonly Breakage[] = [
     'a login shell that never stops printing is ended, in bounded memory',
     [
       {
-        file: 'src/transport/greeting.ts',
+        file: 'src/transport/handshake-messages.ts',
         find: 'if (this.#noiseSize > mostNoise) throw',
         replace: 'if (false) throw',
       },
@@ -221,7 +221,7 @@ export const transport: readonly Breakage[] = [
   ),
   ...killedBy('test/transport/shells.test.ts', 'noise before the marker does not matter: %s', [
     {
-      file: 'src/transport/faults.ts',
+      file: 'src/transport/unreachable.ts',
       find: ".replace(unsafe, '\\ufffd')",
       replace: ".replace(unsafe, '$&')",
     },

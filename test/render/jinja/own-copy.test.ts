@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { type Dict, toDict, toPlainDict } from '../../../src/data/values/value.ts';
 import { WatchedDict } from '../../../src/data/values/watched-dict.ts';
-import { ownCopy } from '../../../src/render/jinja/run/own-copy.ts';
+import { copyOnRead } from '../../../src/render/jinja/run/copy-on-read.ts';
 
 const before = { os: 'Debian', pid: 1, dns: { nameservers: ['10.0.0.1'] } };
 const watched = () => {
   const original = new WatchedDict(toDict(before));
-  return { original, copy: ownCopy(original) as unknown as Dict };
+  return { original, copy: copyOnRead(original) as unknown as Dict };
 };
 const truth = (change: object): Dict => toDict({ ...before, ...change });
 

@@ -15,9 +15,9 @@ import {
   rmSync,
   writeSync,
 } from '../safe-fs/fs.ts';
-import { forProgram, withPlace } from '../safe-fs/place.ts';
+import { forProgram, withParent } from '../safe-fs/open-parent.ts';
 import { statOf } from './file-paths.ts';
-import { settleLater } from './settle.ts';
+import { fsyncLater } from './fsync-pending.ts';
 import { keepAtExit, removeAtExit } from './temporary.ts';
 
 /** Owner, group and mode of a file; those left out are the process's defaults. */
@@ -115,7 +115,7 @@ export const commitTemp = (temp: Temp, path: string, ownership: Ownership = {}):
     renameSync(temp.path, path);
     keepAtExit(temp.path);
     closeSync(temp.fd);
-    if (canWait) settleLater(path);
+    if (canWait) fsyncLater(path);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EBUSY') {
@@ -145,7 +145,7 @@ export const commitTemp = (temp: Temp, path: string, ownership: Ownership = {}):
  */
 const keepAttributes = (from: string, fd: number): void => {
   if (process.platform !== 'linux') return;
-  withPlace(resolve(from), true, place => {
+  withParent(resolve(from), true, place => {
     const args = ['--attributes-only', '--preserve=mode,xattr', forProgram(place)];
     spawnSync('cp', [...args, '/proc/self/fd/3'], { stdio: ['ignore', 'ignore', 'ignore', fd] });
   });

@@ -9,7 +9,7 @@ import { applySelinux, type SelinuxContext } from './selinux.ts';
 
 export type AccountName = string | number | null | undefined;
 
-export type WantedPerms = {
+export type DesiredPerms = {
   readonly user?: AccountName;
   readonly group?: AccountName;
   readonly mode?: string | number | null | undefined;
@@ -33,7 +33,7 @@ export type PermsResult = {
  */
 export const checkPerms = (
   path: string,
-  wanted: WantedPerms,
+  wanted: DesiredPerms,
   { test = false, before }: { test?: boolean; before?: Before } = {},
 ): PermsResult => {
   const look = (): Before => readPerms(path, wanted.follow ?? false);
@@ -59,7 +59,7 @@ export const checkPerms = (
 };
 
 /** Sets what differs; what the system refuses is left for the caller's look at the result. */
-export const applyPerms = (path: string, wanted: WantedPerms): void => {
+export const applyPerms = (path: string, wanted: DesiredPerms): void => {
   const isSymlink = lstatOf(path)?.isSymbolicLink() === true && !wanted.follow;
   const now = readPerms(path, !isSymlink);
   const uid = isWanted(wanted.user) ? (uidOf(wanted.user) ?? now.uid) : now.uid;
@@ -78,7 +78,7 @@ export const applyPerms = (path: string, wanted: WantedPerms): void => {
 export const withoutSetId = (mode: number): number => mode & ~0o6000;
 
 /** The wanted user, group and mode where they differ from the current ones, as Salt lists them. */
-export const permDifferences = (current: Before, wanted: WantedPerms): PlainDict => {
+export const permDifferences = (current: Before, wanted: DesiredPerms): PlainDict => {
   const changes: PlainDict = {};
   if (isWanted(wanted.user) && !has(current, 'user', wanted.user)) changes.user = wanted.user;
   if (isWanted(wanted.group) && !has(current, 'group', wanted.group)) changes.group = wanted.group;
@@ -108,7 +108,7 @@ const idOf = (key: 'user' | 'group', name: string): number | undefined =>
 
 const checkAttributes = (
   path: string,
-  { attrs, follow }: WantedPerms,
+  { attrs, follow }: DesiredPerms,
   test: boolean,
 ): { changes: PlainDict; comments: string[] } => {
   const none = { changes: {}, comments: [] };

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { CommandExecutionError } from '../../api.ts';
-import { forProgram, withPlace } from '../safe-fs/place.ts';
+import { forProgram, withParent } from '../safe-fs/open-parent.ts';
 
 /** The attributes `lsattr` shows, as letters; undefined where the file system has none. */
 export const lsattrFlags = (path: string): string | undefined => {
-  const { status, stdout } = withPlace(path, false, place =>
+  const { status, stdout } = withParent(path, false, place =>
     run('lsattr', ['-d', '--', forProgram(place)]),
   );
   if (status !== 0) return undefined;
@@ -32,7 +32,7 @@ export const changeAttributes = (
     throw new CommandExecutionError(`Attributes are letters, not "${attributes}"`);
   const sign = operator === 'add' ? '+' : '-';
   const failures = paths.flatMap(path =>
-    withPlace(path, false, place => {
+    withParent(path, false, place => {
       const entry = forProgram(place);
       const { status, stderr } = run('chattr', [...more, `${sign}${attributes}`, '--', entry]);
       return status === 0 ? [] : [stderr.trim().replaceAll(entry, path)];

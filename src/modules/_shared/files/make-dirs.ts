@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { SaltInvocationError } from '../../api.ts';
 import { mkdirSync } from '../safe-fs/fs.ts';
-import { applyPerms, type WantedPerms } from './check-perms.ts';
+import { applyPerms, type DesiredPerms } from './check-perms.ts';
 import { isDir } from './file-paths.ts';
 
 /** Makes a directory unless another process has made it meanwhile; returns whether it is new. */
@@ -16,7 +16,7 @@ const makeDir = (dir: string): boolean => {
 };
 
 /** Makes a directory and what is missing above it; each new one gets owner, group and mode. */
-export const makeDirs = (path: string, wanted: WantedPerms = {}): void => {
+export const makeDirs = (path: string, wanted: DesiredPerms = {}): void => {
   const missing: string[] = [];
   for (let dir = path; !isDir(dir); dir = dirname(dir)) {
     missing.unshift(dir);

@@ -23,9 +23,9 @@ export const semanageAdd = async (
 };
 
 /** The result of functions that change the policy. */
-export type Answer = { retcode: number; stdout: string; stderr: string };
+export type SelinuxResult = { retcode: number; stdout: string; stderr: string };
 
-export const commandAnswer = ({ code, stdout, stderr }: CommandResult): Answer => ({
+export const selinuxResult = ({ code, stdout, stderr }: CommandResult): SelinuxResult => ({
   retcode: code,
   stdout,
   stderr,

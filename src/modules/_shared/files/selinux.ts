@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import type { PlainDict } from '../../api.ts';
 import { existsSync } from '../safe-fs/fs.ts';
-import { forProgram, withPlace } from '../safe-fs/place.ts';
+import { forProgram, withParent } from '../safe-fs/open-parent.ts';
 
 export type SelinuxContext = {
   readonly seuser?: string | undefined;
@@ -46,7 +46,7 @@ export const applySelinux = (
   const changes = { selinux: { Old: show(current), New: show(wanted) } };
   if (test) return { changes, comments: [] };
   const args = differing.flatMap(([key, , option]) => [option, wanted[key] ?? '']);
-  const { status } = withPlace(path, true, place =>
+  const { status } = withParent(path, true, place =>
     spawnSync('chcon', [...args, '--', forProgram(place)]),
   );
   return status === 0

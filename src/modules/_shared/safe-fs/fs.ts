@@ -1,11 +1,11 @@
 /**
  * `node:fs` for modules: functions of the same names that, as root, follow no link and trust no
- * directory that another account controls (see `place.ts`). What only looks at an entry, or works
+ * directory that another account controls (see `open-parent.ts`). What only looks at an entry, or works
  * on an open file, is node's own.
  */
 import * as fs from 'node:fs';
-import { mostOfOthers, openAt, openDir, openFile, readWhole, withEntry } from './open.ts';
-import { hasHandles, nameOfFd, type SafePath, withPlace } from './place.ts';
+import { mostOfOthers, openAt, openDir, openFile, readOpenFile, withEntry } from './open.ts';
+import { hasHandles, nameOfFd, type SafePath, withParent } from './open-parent.ts';
 import { copyFileAt, copyTree, listSafeTree, makeTree, removeTree } from './tree.ts';
 import { forgetTrusted } from './verdicts.ts';
 
@@ -48,11 +48,11 @@ export const openSync: typeof fs.openSync = (path, flags = 'r', mode) =>
 /** Reads a file whole; where other users can change its directory, only up to a size. */
 export const readFileSync = ((path: string | number, options?: unknown) => {
   if (typeof path === 'number') return fs.readFileSync(path, options as BufferEncoding);
-  return withPlace(path, true, place => {
+  return withParent(path, true, place => {
     if (place.isRoots) return fs.readFileSync(place.path, options as BufferEncoding);
     const fd = openAt(place, fs.constants.O_RDONLY, 0);
     try {
-      const bytes = readWhole(fd, place.shown, mostOfOthers);
+      const bytes = readOpenFile(fd, place.shown, mostOfOthers);
       const { encoding } = optionsOf(options);
       return encoding ? bytes.toString(encoding) : bytes;
     } finally {
@@ -82,7 +82,7 @@ export const createReadStream = (
 
 /** Names in a directory; with `recursive` of all below it, without following a link. */
 export const readdirSync = ((path: string, options?: { recursive?: boolean }) =>
-  withPlace(path, true, place => {
+  withParent(path, true, place => {
     const { recursive, withFileTypes } = (options ?? {}) as {
       recursive?: boolean;
       withFileTypes?: boolean;
@@ -108,12 +108,12 @@ export const mkdirSync = ((path: string, options?: number | fs.MakeDirectoryOpti
   const bits = typeof mode === 'string' ? Number.parseInt(mode, 8) : (mode ?? undefined);
   // Node's own never returns where nothing can be made in a folder that exists, as in /proc.
   if (recursive) return makeTree(path, bits);
-  return withPlace(path, false, place => fs.mkdirSync(place.path, bits));
+  return withParent(path, false, place => fs.mkdirSync(place.path, bits));
 }) as typeof fs.mkdirSync;
 
 /** Makes a directory whose name nobody can guess. */
 export const mkdtempSync = (prefix: string): string =>
-  withPlace(prefix, false, place => fs.mkdtempSync(place.path).replace(place.path, place.shown));
+  withParent(prefix, false, place => fs.mkdtempSync(place.path).replace(place.path, place.shown));
 
 /** Removes an entry, with `recursive` also what is below it. */
 export const rmSync = (
@@ -121,7 +121,7 @@ export const rmSync = (
   options: { recursive?: boolean; force?: boolean } = {},
 ): void => {
   try {
-    withPlace(path, false, place => {
+    withParent(path, false, place => {
       if (options.recursive && isRoot()) removeTree(place.path);
       else fs.rmSync(place.path, options);
     });
@@ -131,35 +131,35 @@ export const rmSync = (
 };
 
 export const unlinkSync = (path: string): void =>
-  withPlace(path, false, place => fs.unlinkSync(place.path));
+  withParent(path, false, place => fs.unlinkSync(place.path));
 
 export const rmdirSync = (path: string): void =>
-  withPlace(path, false, place => fs.rmdirSync(place.path));
+  withParent(path, false, place => fs.rmdirSync(place.path));
 
 /** Renames an entry. */
 export const renameSync = (from: string, to: string): void => {
-  withPlace(from, false, source => {
+  withParent(from, false, source => {
     const isFile = fs.lstatSync(source.path, { throwIfNoEntry: false })?.isFile() ?? false;
-    withPlace(to, false, target => fs.renameSync(source.path, target.path));
+    withParent(to, false, target => fs.renameSync(source.path, target.path));
     if (!isFile) forgetTrusted();
   });
 };
 
 export const symlinkSync = (target: string, path: string): void => {
-  withPlace(path, false, place => fs.symlinkSync(target, place.path));
+  withParent(path, false, place => fs.symlinkSync(target, place.path));
   forgetTrusted();
 };
 
 /** Makes another name for a file, or for a link itself. */
 export const linkSync = (from: string, to: string): void =>
-  withPlace(from, false, source =>
-    withPlace(to, false, target => fs.linkSync(source.path, target.path)),
+  withParent(from, false, source =>
+    withParent(to, false, target => fs.linkSync(source.path, target.path)),
   );
 
 /** Copies a file's content. */
 export const copyFileSync = (from: string, to: string, flags = 0): void => {
-  withPlace(from, true, source =>
-    withPlace(to, true, target => {
+  withParent(from, true, source =>
+    withParent(to, true, target => {
       if (source.isRoots && target.isRoots) fs.copyFileSync(source.path, target.path, flags);
       else copyFileAt(source, target, flags);
     }),
@@ -172,8 +172,8 @@ export const cpSync = (
   to: string,
   options: { recursive: true; verbatimSymlinks: true; preserveTimestamps?: boolean },
 ): void => {
-  withPlace(from, false, source =>
-    withPlace(to, true, target => {
+  withParent(from, false, source =>
+    withParent(to, true, target => {
       if (isRoot()) copyTree(source.path, target.path, options.preserveTimestamps ?? false);
       else fs.cpSync(from, to, options);
     }),
@@ -191,7 +191,7 @@ export const truncateSync = (path: string, length = 0): void => {
 
 /** Changes a file or directory, and forgets what was known where owners or modes change. */
 const changeEntry = (path: string, change: (path: string) => void): void =>
-  withPlace(path, true, place => {
+  withParent(path, true, place => {
     if (!isRoot()) return change(place.path);
     if (place.isRoots) {
       change(place.path);
@@ -214,7 +214,7 @@ export const utimesSync = (path: string, atime: fs.TimeLike, mtime: fs.TimeLike)
 
 /** Changes the owner of an entry, of a link itself. */
 export const lchownSync = (path: string, uid: number, gid: number): void =>
-  withPlace(path, false, place => changeOwner(place, uid, gid));
+  withParent(path, false, place => changeOwner(place, uid, gid));
 
 const changeOwner = (place: SafePath, uid: number, gid: number): void => {
   const found = fs.lstatSync(place.path);

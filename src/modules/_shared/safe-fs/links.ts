@@ -1,6 +1,6 @@
 import { currentLow } from '../../api.ts';
 import { uidOf, userName } from '../files/owner-names.ts';
-import type { ForeignLink } from './place.ts';
+import type { ForeignLink } from './open-parent.ts';
 import { RefusedPath } from './refused.ts';
 
 /**

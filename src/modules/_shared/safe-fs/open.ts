@@ -7,7 +7,14 @@ import {
   readSync,
   type Stats,
 } from 'node:fs';
-import { hasHandles, nameOfFd, O_PATH, openPlace, type SafePath, withPlace } from './place.ts';
+import {
+  hasHandles,
+  nameOfFd,
+  O_PATH,
+  openParent,
+  type SafePath,
+  withParent,
+} from './open-parent.ts';
 import { RefusedPath } from './refused.ts';
 
 const {
@@ -51,7 +58,7 @@ const bitsOf = (flags: string | number): number => {
 export const openFile = (path: string, flags: string | number = 'r', mode = 0o666): number => {
   const bits = bitsOf(flags);
   const isNew = (bits & (O_CREAT | O_EXCL)) === (O_CREAT | O_EXCL);
-  return withPlace(path, !isNew && (bits & O_NOFOLLOW) === 0, place => openAt(place, bits, mode));
+  return withParent(path, !isNew && (bits & O_NOFOLLOW) === 0, place => openAt(place, bits, mode));
 };
 
 export const openAt = (place: SafePath, bits: number, mode: number): number => {
@@ -102,7 +109,7 @@ export const withEntry = (place: SafePath, change: (path: string, found: Stats) 
 export const mostOfOthers = 256 * 1024 * 1024;
 
 /** All of a file that must not be larger than `most`, whatever its size was said to be. */
-export const readWhole = (fd: number, shown: string, most: number): Buffer => {
+export const readOpenFile = (fd: number, shown: string, most: number): Buffer => {
   const { size } = fstatSync(fd);
   const parts: Buffer[] = [];
   let total = 0;
@@ -125,13 +132,13 @@ export const readWhole = (fd: number, shown: string, most: number): Buffer => {
  * @throws RefusedPath for anything else
  */
 export const readOfUser = (path: string, most = 16 * 1024 * 1024): Buffer => {
-  const place = openPlace(path, true);
+  const place = openParent(path, true);
   try {
     const fd = open(place.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     try {
       if (!fstatSync(fd).isFile())
         throw new RefusedPath(`${path} is not a regular file: it is not read.`);
-      return readWhole(fd, path, most);
+      return readOpenFile(fd, path, most);
     } finally {
       closeSync(fd);
     }

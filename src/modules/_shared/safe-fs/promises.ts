@@ -2,7 +2,7 @@
 import * as node from 'node:fs/promises';
 import * as safe from './fs.ts';
 import { constants } from './fs.ts';
-import { openPlace, renamed } from './place.ts';
+import { openParent, renamed } from './open-parent.ts';
 import { RefusedPath } from './refused.ts';
 
 // biome-ignore lint/performance/noBarrelFile: as in fs.ts
@@ -47,7 +47,7 @@ export const open = async (
   flags: string | number = 'r',
 ): Promise<node.FileHandle> => {
   const noFollow = typeof flags === 'number' && (flags & constants.O_NOFOLLOW) !== 0;
-  const place = openPlace(path, !noFollow);
+  const place = openParent(path, !noFollow);
   try {
     if (place.isRoots) return await node.open(place.path, flags);
     const bits = typeof flags === 'number' ? flags : constants.O_RDONLY;

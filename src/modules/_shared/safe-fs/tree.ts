@@ -19,7 +19,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { openAt } from './open.ts';
-import { hasHandles, nameOfFd, type SafePath, withPlace } from './place.ts';
+import { hasHandles, nameOfFd, type SafePath, withParent } from './open-parent.ts';
 import { RefusedPath } from './refused.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_TRUNC, O_WRONLY } =
@@ -90,7 +90,7 @@ export const makeTree = (path: string, mode: number | undefined): string | undef
   const above = dirname(path);
   const first = above === path ? undefined : makeTree(above, mode);
   try {
-    withPlace(path, false, place => mkdirSync(place.path, mode));
+    withParent(path, false, place => mkdirSync(place.path, mode));
   } catch (error) {
     const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST';
     if (isThere && statSync(path, { throwIfNoEntry: false })?.isDirectory()) return first;

@@ -1,4 +1,4 @@
-import type { FileAnswer, ListedFile } from '../../../protocol/job.ts';
+import type { FileResponse, ListedFile } from '../../../protocol/job.ts';
 import type { LowChunk } from '../../../protocol/low.ts';
 import {
   type Prefetch,
@@ -123,7 +123,7 @@ export const expectFiles = (files: readonly ExpectedFile[]): (() => void) => {
 const joined = (folder: string, name: string): string =>
   folder === '' ? name : `${folder.replace(/\/+$/, '')}/${name}`;
 
-type OfRun = { readonly ahead: FetchAhead; readonly listed: Map<string, FileAnswer> };
+type OfRun = { readonly ahead: FetchAhead; readonly listed: Map<string, FileResponse> };
 
 /** By the `__context__` of a run. */
 const runs = new WeakMap<object, OfRun>();
@@ -166,7 +166,7 @@ const comingFile = (
   path: string,
   saltenv: string,
   dest: string | undefined,
-  known: FileAnswer | undefined,
+  known: FileResponse | undefined,
 ): ComingFile => ({
   key,
   dest,
@@ -237,7 +237,7 @@ const fetchFrom = async (
 ): Promise<Fetched> => {
   const receiver = receive(near);
   try {
-    const answer = await link().request<FileAnswer>(method, params, receiver.sink);
+    const answer = await link().request<FileResponse>(method, params, receiver.sink);
     if (!answer.found || answer.same) return { answer };
     const content = receiver.finish();
     if (answer.sha256 !== undefined && answer.sha256 !== content.sha256) {
@@ -252,7 +252,7 @@ const fetchFrom = async (
 };
 
 const answered = (
-  answer: FileAnswer,
+  answer: FileResponse,
   content: FileContent | undefined,
   fetch: () => Promise<Fetched>,
 ): ControlFile => {
@@ -261,7 +261,10 @@ const answered = (
   return { sha256, size, mode: answer.mode, content: async () => content };
 };
 
-const lazily = (answer: FileAnswer | RenderedFile, fetch: () => Promise<Fetched>): ControlFile => ({
+const lazily = (
+  answer: FileResponse | RenderedFile,
+  fetch: () => Promise<Fetched>,
+): ControlFile => ({
   sha256: answer.sha256 ?? '',
   size: answer.size ?? 0,
   mode: 'mode' in answer ? answer.mode : undefined,

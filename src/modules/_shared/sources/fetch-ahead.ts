@@ -1,10 +1,10 @@
-import type { FileAnswer } from '../../../protocol/job.ts';
+import type { FileResponse } from '../../../protocol/job.ts';
 import type { FileContent } from '../files/file-content.ts';
 import { hashFile } from '../files/file-hash.ts';
 import { statOf } from '../files/file-paths.ts';
 
 /** An answer of the control node to a request for a file, or for the result of a template. */
-export type Fetched = { readonly answer: FileAnswer; readonly content?: FileContent };
+export type Fetched = { readonly answer: FileResponse; readonly content?: FileContent };
 
 /** A file that a state will probably ask for. */
 export type ComingFile = {

@@ -19,7 +19,7 @@ export type HttpRequest = {
   readonly maxRedirects?: number;
 };
 
-export type HttpAnswer = {
+export type HttpResponse = {
   readonly status: number;
   /** The server's words for the status. */
   readonly reason: string;
@@ -35,7 +35,10 @@ const limit = 64 * 1024 * 1024;
  *
  * @throws CommandExecutionError when no response came; shows the URL without its login
  */
-export const requestHttp = async (url: string, options: HttpRequest = {}): Promise<HttpAnswer> => {
+export const requestHttp = async (
+  url: string,
+  options: HttpRequest = {},
+): Promise<HttpResponse> => {
   const incoming = await openHttp(url, options);
   const chunks: Buffer[] = [];
   let size = 0;

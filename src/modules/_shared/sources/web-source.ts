@@ -45,7 +45,7 @@ export const fetchWeb = async (url: string, options: WebOptions): Promise<Downlo
 };
 
 /** Whether the copy of a file from the web is still what the server has. */
-export const isKeptCurrent = async (url: string, saltenv: string): Promise<boolean> => {
+export const isCachedCurrent = async (url: string, saltenv: string): Promise<boolean> => {
   const etag = await etagOf(cachePath(url, saltenv));
   return etag !== undefined && isUnchanged(url, etag);
 };

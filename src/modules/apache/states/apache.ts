@@ -3,7 +3,7 @@
 import { messageOf } from '../../../protocol/error.ts';
 import { writeAtomic } from '../../_shared/files/atomic-write.ts';
 import { readOr } from '../../_shared/files/read-file.ts';
-import { followLinks } from '../../_shared/safe-fs/place.ts';
+import { followLinks } from '../../_shared/safe-fs/open-parent.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
 import { failOnError } from '../../_shared/states/fail-on-error.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';

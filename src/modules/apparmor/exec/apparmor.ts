@@ -9,6 +9,7 @@
 import { which } from '../../_shared/commands/which.ts';
 import { CommandExecutionError } from '../../api.ts';
 import {
+  isComplainMode,
   keepMode,
   loadedProfiles,
   modeAtBoot,
@@ -17,7 +18,6 @@ import {
   parseText,
   profileFile,
   profileMode,
-  saysComplain,
 } from '../apparmor-profiles.ts';
 
 export const __virtual__ = (): true | [false, string] =>
@@ -74,7 +74,7 @@ export const mode = async (profile: string): Promise<{ boot: ProfileMode; now: s
 export const set_mode = async (profile: string, mode: string): Promise<true> => {
   const file = profileFile(profile);
   const wanted = profileMode(mode);
-  if (wanted === 'enforce' && saysComplain(file))
+  if (wanted === 'enforce' && isComplainMode(file))
     throw new CommandExecutionError(
       `${file} sets flags=(complain) itself: remove that flag from the file`,
     );

@@ -10,13 +10,13 @@ import { which } from '../../_shared/commands/which.ts';
 import { exists } from '../../_shared/files/file-paths.ts';
 import { environmentOf } from '../../_shared/states/values.ts';
 import { CommandExecutionError } from '../../api.ts';
-import type { ComposerProgram, ComposerQuiet, ComposerWish } from '../composer-options.ts';
+import type { ComposerProgram, ComposerQuiet, ComposerSettings } from '../composer-options.ts';
 
 type Program = ComposerProgram & {
   /** the account to run as */
   runas?: string | null;
 };
-type Options = Program & ComposerWish;
+type Options = Program & ComposerSettings;
 
 type Said = { pid: number; retcode: number; stdout: string; stderr: string };
 

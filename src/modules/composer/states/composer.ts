@@ -3,12 +3,12 @@ import { messageOf } from '../../../protocol/error.ts';
 import { hasFunction, salt } from '../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../api.ts';
-import type { ComposerProgram, ComposerWish } from '../composer-options.ts';
+import type { ComposerProgram, ComposerSettings } from '../composer-options.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('composer.install') || [false, 'composer.install is not available on this host.'];
 
-type Options = ComposerProgram & { user?: string | null } & ComposerWish;
+type Options = ComposerProgram & { user?: string | null } & ComposerSettings;
 
 /**
  * Makes sure that the packages in a project's `composer.json` are installed, in the versions of its

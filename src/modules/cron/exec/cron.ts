@@ -14,8 +14,8 @@ import {
   type CronTime,
   type CronTimeKey,
   changedJob,
+  type DesiredJob,
   isSameJob,
-  type WantedJob,
 } from '../cron-job.ts';
 import { type CronJob, type Crontab, parseCrontab, renderCrontab } from '../crontab.ts';
 
@@ -254,7 +254,7 @@ const setEntry = async (
   user: string,
   kind: Kind,
   cmd: string,
-  when: WantedJob['when'],
+  when: DesiredJob['when'],
   options: CronJobOptions,
 ): Promise<string> => {
   const tab = await list_tab(user);

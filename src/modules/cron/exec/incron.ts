@@ -12,7 +12,7 @@ import { readOr } from '../../_shared/files/read-file.ts';
 import { withSecretFile } from '../../_shared/files/secret-file.ts';
 import { replaceFile } from '../../_shared/files/write-file.ts';
 import { CommandExecutionError } from '../../api.ts';
-import { type Incrontab, jobIn, maskWords, parseIncrontab, renderIncrontab } from '../incrontab.ts';
+import { type Incrontab, jobIn, maskNames, parseIncrontab, renderIncrontab } from '../incrontab.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   which('incrontab') !== undefined || [false, 'incrontab is not installed.'];
@@ -93,7 +93,7 @@ export const set_job = async (
   cmd: string,
 ): Promise<'new' | 'updated' | 'present'> => {
   const table = await list_tab(user);
-  const job = { path, mask: maskWords(mask).join(','), cmd };
+  const job = { path, mask: maskNames(mask).join(','), cmd };
   const { status, at } = jobIn(table, job);
   if (status === 'present') return 'present';
   if (at >= 0) table.crons[at] = job;

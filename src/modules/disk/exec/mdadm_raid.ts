@@ -11,8 +11,8 @@ import { readOr } from '../../_shared/files/read-file.ts';
 import { replaceFile } from '../../_shared/files/write-file.ts';
 import { existsSync } from '../../_shared/safe-fs/fs.ts';
 import { toList } from '../../_shared/states/values.ts';
+import { quoteArg } from '../../_shared/text/command-args.ts';
 import { plainStr } from '../../_shared/text/python-text.ts';
-import { quoteWord } from '../../_shared/text/words.ts';
 import { __grains__, CommandExecutionError, type Plain } from '../../api.ts';
 
 export const __virtualname__ = 'raid';
@@ -145,7 +145,7 @@ export const create = async (
     ...['-e', String(metadata), '-n', String(count)],
     ...members,
   ];
-  return test_mode ? argv.map(quoteWord).join(' ') : change(argv);
+  return test_mode ? argv.map(quoteArg).join(' ') : change(argv);
 };
 
 /**
@@ -166,7 +166,7 @@ export const assemble = async (
     ...optionWords(options),
     ...toList(devices),
   ];
-  return test_mode ? argv.map(quoteWord).join(' ') : change(argv);
+  return test_mode ? argv.map(quoteArg).join(' ') : change(argv);
 };
 
 /**

@@ -4,7 +4,7 @@ import type { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { messageOf } from '../../../protocol/error.ts';
 import { log } from '../../api.ts';
-import { askDns } from '../ask-dns.ts';
+import { askDns } from '../query-dns.ts';
 
 /**
  * Whether this is an IP address, or a network.

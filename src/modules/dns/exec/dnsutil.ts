@@ -6,7 +6,7 @@ import { readOr } from '../../_shared/files/read-file.ts';
 import { replaceFile } from '../../_shared/files/write-file.ts';
 import { readFileSync } from '../../_shared/safe-fs/fs.ts';
 import { __grains__, __salt__, CommandExecutionError } from '../../api.ts';
-import { askDns } from '../ask-dns.ts';
+import { askDns } from '../query-dns.ts';
 import { parseZone } from '../zone-file.ts';
 import * as dig from './dig.ts';
 

@@ -8,7 +8,7 @@ import { isPlainDict } from '../../../protocol/plain.ts';
 import { writeAtomic } from '../../_shared/files/atomic-write.ts';
 import { expandUser } from '../../_shared/files/file-paths.ts';
 import { existsSync, readFileSync } from '../../_shared/safe-fs/fs.ts';
-import { followLinks } from '../../_shared/safe-fs/place.ts';
+import { followLinks } from '../../_shared/safe-fs/open-parent.ts';
 import {
   getIniOption,
   type IniFile,

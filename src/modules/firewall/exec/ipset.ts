@@ -9,7 +9,7 @@ import { runChecked, runCommand } from '../../_shared/commands/run-command.ts';
 import { which } from '../../_shared/commands/which.ts';
 import { toList } from '../../_shared/states/values.ts';
 import { type Plain, type PlainDict, SaltInvocationError } from '../../api.ts';
-import { holdsEntry, optionWords, parseEntry } from '../ipset-members.ts';
+import { holdsEntry, optionArgs, parseEntry } from '../ipset-members.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   which('ipset') !== undefined || [false, 'ipset is not installed.'];
@@ -237,7 +237,7 @@ export const add = async (
   if ((await membersOf(name))?.includes(entry))
     return `Warn: Entry ${entry} already exists in set ${name}`;
   // `-exist` updates the comment and timeout of an existing entry.
-  const wrong = await ipset('add', '-exist', name, wanted.element, ...optionWords(wanted));
+  const wrong = await ipset('add', '-exist', name, wanted.element, ...optionArgs(wanted));
   return wrong === undefined ? 'Success' : `Error: ${wrong}`;
 };
 

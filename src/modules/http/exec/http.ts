@@ -2,7 +2,7 @@
 
 import { messageOf } from '../../../protocol/error.ts';
 import { readFileSync } from '../../_shared/safe-fs/fs.ts';
-import { type HttpAnswer, requestHttp } from '../../_shared/sources/http-request.ts';
+import { type HttpResponse, requestHttp } from '../../_shared/sources/http-request.ts';
 import { repackDictList } from '../../_shared/states/values.ts';
 import { plainStr } from '../../_shared/text/python-text.ts';
 import { parseSimpleYaml } from '../../_shared/text/simple-yaml.ts';
@@ -80,7 +80,7 @@ export const query = async (
   const cert = typeof options.cert === 'string' ? [options.cert, options.cert] : options.cert;
   const method = (options.method ?? 'GET').toUpperCase();
   const { body, type } = bodyOf(method, options);
-  let answer: HttpAnswer;
+  let answer: HttpResponse;
   try {
     answer = await requestHttp(withParams(url, options.params), {
       method,

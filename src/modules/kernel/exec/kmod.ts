@@ -11,7 +11,7 @@ import { writeAtomic } from '../../_shared/files/atomic-write.ts';
 import { makeDirs } from '../../_shared/files/make-dirs.ts';
 import { readOr } from '../../_shared/files/read-file.ts';
 import { existsSync, readFileSync } from '../../_shared/safe-fs/fs.ts';
-import { splitCommandWords } from '../../_shared/text/words.ts';
+import { splitCommandArgs } from '../../_shared/text/command-args.ts';
 import { CommandExecutionError } from '../../api.ts';
 
 const systemdFile = '/etc/modules-load.d/salt_managed.conf';
@@ -86,7 +86,7 @@ export const is_loaded = async (mod: string): Promise<boolean> =>
  */
 export const load = async (mod: string, persist = false): Promise<string[]> => {
   const before = await mod_list();
-  const [name = '', ...settings] = splitCommandWords(mod);
+  const [name = '', ...settings] = splitCommandArgs(mod);
   await runChecked(['modprobe', plain(name), ...settings], { plainLocale: true });
   const added = (await mod_list()).filter(each => !before.includes(each));
   if (!persist || (await mod_list(true)).includes(nameOf(mod))) return added;

@@ -8,7 +8,7 @@
 import { runChecked } from '../../_shared/commands/run-command.ts';
 import { which } from '../../_shared/commands/which.ts';
 import type { PlainDict } from '../../api.ts';
-import { type AclEntry, aclWord, readAcls, setAcls } from '../acl.ts';
+import { type AclEntry, aclArg, readAcls, setAcls } from '../acl.ts';
 
 export const __virtualname__ = 'acl';
 
@@ -110,7 +110,7 @@ export const modfacl = async (
   { recursive = false, raise_err: _raise_err = false }: Where,
   ...paths: string[]
 ): Promise<true> => {
-  await setAcls(['--modify', aclWord(acl_type, acl_name, perms)], paths, recursive);
+  await setAcls(['--modify', aclArg(acl_type, acl_name, perms)], paths, recursive);
   return true;
 };
 
@@ -129,6 +129,6 @@ export const delfacl = async (
   { recursive = false }: { recursive?: boolean },
   ...paths: string[]
 ): Promise<true> => {
-  await setAcls(['--remove', aclWord(acl_type, acl_name)], paths, recursive);
+  await setAcls(['--remove', aclArg(acl_type, acl_name)], paths, recursive);
   return true;
 };

@@ -6,7 +6,7 @@ import { failOnError } from '../../_shared/states/fail-on-error.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { isPathToCome } from '../../_shared/states/to-come.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
-import { aclLetters, aclWord, entryOf, grants, readAcls, setAcls } from '../acl.ts';
+import { aclArg, aclLetters, entryOf, grants, readAcls, setAcls } from '../acl.ts';
 
 export const __virtualname__ = 'acl';
 
@@ -27,7 +27,7 @@ const given = async (path: string, wish: Wish): Promise<StateReturn> => {
   const { type, names, perms, recurse, force } = wish;
   const shown = names.join(', ');
   const entry = (value: string): PlainDict => ({ acl_name: shown, acl_type: type, perms: value });
-  const words = names.map(name => aclWord(type, name, perms));
+  const words = names.map(name => aclArg(type, name, perms));
   const toCome = `New permissions will be applied for ${shown}: ${perms}`;
   if (isPathToCome(path)) return would(path, toCome, { new: entry(perms) });
   if (!exists(path)) return failed(path, `${path} does not exist`);
@@ -68,7 +68,7 @@ const taken = async (
   path: string,
   { type, names, perms, recurse }: Omit<Wish, 'force'>,
 ): Promise<StateReturn> => {
-  const words = names.map(name => aclWord(type, name));
+  const words = names.map(name => aclArg(type, name));
   const fine = 'Permissions are in the desired state';
   if (isPathToCome(path)) return unchanged(path, fine);
   if (!exists(path)) return failed(path, `${path} does not exist`);

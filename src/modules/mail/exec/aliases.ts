@@ -9,7 +9,7 @@ import { runChecked } from '../../_shared/commands/run-command.ts';
 import { which } from '../../_shared/commands/which.ts';
 import { writeAtomic } from '../../_shared/files/atomic-write.ts';
 import { existsSync, readFileSync } from '../../_shared/safe-fs/fs.ts';
-import { followLinks } from '../../_shared/safe-fs/place.ts';
+import { followLinks } from '../../_shared/safe-fs/open-parent.ts';
 import { __opts__, SaltInvocationError } from '../../api.ts';
 
 export const __outputter__ = {

@@ -6,7 +6,7 @@ import { salt } from '../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { plainRepr, plainStr } from '../../_shared/text/python-text.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
-import type { MysqlAnswer, MysqlOptions } from '../mysql-run.ts';
+import type { MysqlOptions, MysqlResult } from '../mysql-run.ts';
 import { mysqlVirtual } from '../mysql-state.ts';
 
 /** SQL that states run on a MySQL or MariaDB server. */
@@ -101,7 +101,7 @@ const execute = async (
   name: string,
   database: string,
   options: Options,
-  work: (where: MysqlOptions) => Promise<MysqlAnswer>,
+  work: (where: MysqlOptions) => Promise<MysqlResult>,
 ): Promise<StateReturn> => {
   const {
     output = null,
@@ -152,7 +152,7 @@ const execute = async (
 };
 
 /** Returns each row as a dict, by column names. */
-const withNamedColumns = (answer: MysqlAnswer): PlainDict => {
+const withNamedColumns = (answer: MysqlResult): PlainDict => {
   const { columns, results, ...rest } = answer;
   if (!columns || !results) return rest;
   const rows = results.map(row =>

@@ -6,7 +6,7 @@
 
 import { writeAtomic } from '../../_shared/files/atomic-write.ts';
 import { existsSync, readFileSync } from '../../_shared/safe-fs/fs.ts';
-import { followLinks } from '../../_shared/safe-fs/place.ts';
+import { followLinks } from '../../_shared/safe-fs/open-parent.ts';
 import { refuseNewlines } from '../../_shared/text/one-line.ts';
 import { __opts__ } from '../../api.ts';
 

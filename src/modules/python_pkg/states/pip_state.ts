@@ -9,11 +9,11 @@ import { plainStr } from '../../_shared/text/python-text.ts';
 import { __env__, __opts__, type PlainDict, type StateReturn } from '../../api.ts';
 import {
   type DesiredRequirement,
+  desiredOf,
   type PipList,
   shownPackageName,
   versionIn,
-  wantedOf,
-  whyThere,
+  whyInstalled,
 } from '../pip-due.ts';
 import type { PipOptions, PipWhere } from '../pip-run.ts';
 import { sameName } from '../python-version.ts';
@@ -93,7 +93,7 @@ const readAll = (texts: readonly string[]): { wanted: DesiredRequirement[]; faul
   const faults: string[] = [];
   for (const text of texts)
     try {
-      wanted.push(wantedOf(text));
+      wanted.push(desiredOf(text));
     } catch (error) {
       faults.push(messageOf(error));
     }
@@ -123,7 +123,7 @@ const installNamed = async (
   const due: DesiredRequirement[] = [];
   const done: string[] = [];
   for (const one of wanted) {
-    const reason = await whyThere(one, before, options, where);
+    const reason = await whyInstalled(one, before, options, where);
     if (reason === undefined) due.push(one);
     else done.push(reason);
   }

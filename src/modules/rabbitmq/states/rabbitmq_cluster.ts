@@ -4,9 +4,9 @@ import { salt } from '../../_shared/states/call.ts';
 import { failOnError } from '../../_shared/states/fail-on-error.ts';
 import { changed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../api.ts';
-import { rabbitmqHere } from '../rabbitmq-run.ts';
+import { hasRabbitmq } from '../rabbitmq-run.ts';
 
-export const __virtual__ = rabbitmqHere;
+export const __virtual__ = hasRabbitmq;
 
 type JoinedOptions = {
   /** the first part of its node's name */

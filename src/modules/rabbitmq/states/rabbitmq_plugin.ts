@@ -2,9 +2,9 @@
 
 import { salt } from '../../_shared/states/call.ts';
 import { ensure, type StateReturn } from '../../api.ts';
-import { rabbitmqHere } from '../rabbitmq-run.ts';
+import { hasRabbitmq } from '../rabbitmq-run.ts';
 
-export const __virtual__ = rabbitmqHere;
+export const __virtual__ = hasRabbitmq;
 
 type RunAs = {
   /** the account to run rabbitmq-plugins as */

@@ -2,9 +2,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { salt } from '../../_shared/states/call.ts';
 import { ensure, type Plain, SaltInvocationError, type StateReturn } from '../../api.ts';
-import { rabbitmqHere } from '../rabbitmq-run.ts';
+import { hasRabbitmq } from '../rabbitmq-run.ts';
 
-export const __virtual__ = rabbitmqHere;
+export const __virtual__ = hasRabbitmq;
 
 type Policy = { pattern: string; definition: string; priority: number; apply_to: string };
 

@@ -4,10 +4,10 @@ import { salt } from '../../_shared/states/call.ts';
 import { failOnError } from '../../_shared/states/fail-on-error.ts';
 import { changed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
-import { rabbitmqHere } from '../rabbitmq-run.ts';
+import { hasRabbitmq } from '../rabbitmq-run.ts';
 import { type UpstreamOptions, upstreamSettings, withoutPasswords } from '../rabbitmq-upstream.ts';
 
-export const __virtual__ = rabbitmqHere;
+export const __virtual__ = hasRabbitmq;
 
 type RunAs = {
   /** the account to run rabbitmqctl as */

@@ -5,9 +5,9 @@ import { failOnError } from '../../_shared/states/fail-on-error.ts';
 import { changed, unchanged, would } from '../../_shared/states/returns.ts';
 import { repackDictList } from '../../_shared/states/values.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../api.ts';
-import { rabbitmqHere } from '../rabbitmq-run.ts';
+import { hasRabbitmq } from '../rabbitmq-run.ts';
 
-export const __virtual__ = rabbitmqHere;
+export const __virtual__ = hasRabbitmq;
 
 type PresentOptions = {
   password?: string | null;

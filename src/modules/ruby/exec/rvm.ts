@@ -6,7 +6,7 @@
  */
 
 import { runCommand } from '../../_shared/commands/run-command.ts';
-import { splitCommandWords } from '../../_shared/text/words.ts';
+import { splitCommandArgs } from '../../_shared/text/command-args.ts';
 import { CommandExecutionError, type Plain } from '../../api.ts';
 import { type RvmWhere, runRvm, rvmPath } from '../rvm-run.ts';
 
@@ -264,4 +264,4 @@ export const do_ = async (
   runas: string | null = null,
   { cwd = null, env = null }: Omit<RvmWhere, 'runas'> = {},
 ): Answer =>
-  inRuby(ruby, Array.isArray(command) ? command : splitCommandWords(command), { runas, cwd, env });
+  inRuby(ruby, Array.isArray(command) ? command : splitCommandArgs(command), { runas, cwd, env });

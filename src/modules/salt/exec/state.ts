@@ -3,7 +3,7 @@
  * node.
  */
 
-import { nearest } from '../../../data/nearest.ts';
+import { closestMatch } from '../../../data/closest-match.ts';
 import { fnmatch } from '../../../data/python/glob.ts';
 import { messageOf } from '../../../protocol/error.ts';
 import { lockHolder, showHolder } from '../../_shared/commands/run-lock.ts';
@@ -75,7 +75,7 @@ const descriptionOf = async (module: string): Promise<Description> => {
 };
 
 const cannotDescribe = (pattern: string, known: readonly string[]): string => {
-  const meant = nearest(pattern, known);
+  const meant = closestMatch(pattern, known);
   return `No state module '${pattern}' can describe what is there; ${
     meant === undefined ? `these can: ${known.join(', ')}` : `did you mean '${meant}'?`
   }`;

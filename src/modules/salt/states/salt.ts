@@ -27,7 +27,7 @@ import {
   type StateReturn,
   untyped,
 } from '../../api.ts';
-import { askControl, ownTag } from '../ask-control.ts';
+import { callControl, currentTag } from '../call-control.ts';
 import { hasRunChanges, haveChanges, reasonsOf, refuseRunner, runNested } from '../nested-run.ts';
 
 export const __func_alias__ = { function_: 'function' };
@@ -297,7 +297,7 @@ export const wait_for_event = async (
   if (__opts__.test) return would(name, `Orchestration would wait for event '${name}'`);
   const ids = Array.isArray(id_list) ? id_list : [id_list];
   const wait: EventWait = { tag: name, ids, event_id, timeout: Number(timeout) };
-  const { seen, took, isLate } = await askControl<EventsSeen>('orchestrate.wait', wait);
+  const { seen, took, isLate } = await callControl<EventsSeen>('orchestrate.wait', wait);
   const ret: StateReturn = {
     ...newReturn(name),
     changes: seen.length > 0 ? { minions_seen: [...seen] } : {},
@@ -407,7 +407,7 @@ const runStep = ({
     if (step[key] !== undefined && step[key] !== '' && step[key] !== null)
       warnings.push(`'${key}' has no effect: the results are part of the orchestration's.`);
   const asked: OrchestrationStep = {
-    tag: ownTag(),
+    tag: currentTag(),
     id: plainStr(currentLow()?.__id__ ?? ''),
     tgt,
     tgt_type,
@@ -419,7 +419,7 @@ const runStep = ({
     ...(isGiven(timeout) ? { timeout: Number(timeout) } : {}),
     ...(failhard === true || __opts__.failhard === true ? { failhard: true } : {}),
   };
-  return askControl<StepReturns>('orchestrate.run', asked);
+  return callControl<StepReturns>('orchestrate.run', asked);
 };
 
 const isGiven = <T>(value: T | null | undefined): value is T =>

@@ -6,6 +6,7 @@
 
 import { which } from '../../_shared/commands/which.ts';
 import { CommandExecutionError } from '../../api.ts';
+import { type DesiredAccount, isNothing, planAccount } from '../desired-account.ts';
 import { ntHash } from '../nt-hash.ts';
 import {
   addLocked,
@@ -17,7 +18,6 @@ import {
   setHash,
   setPassword,
 } from '../pdbedit-accounts.ts';
-import { type AccountWish, isNothing, planAccount } from '../pdbedit-wish.ts';
 
 export const __func_alias__ = { list_: 'list', delete_: 'delete' };
 
@@ -122,7 +122,7 @@ const givePassword = async (
  */
 export const modify = async (
   login: string,
-  options: AccountWish = {},
+  options: DesiredAccount = {},
 ): Promise<{ [login: string]: string }> => {
   const have = (await listAccounts(true))[login];
   const { password, password_hashed = false } = options;

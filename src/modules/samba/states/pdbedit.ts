@@ -4,8 +4,8 @@ import { hasFunction, salt } from '../../_shared/states/call.ts';
 import { failOnError } from '../../_shared/states/fail-on-error.ts';
 import { changed, failed, unchanged, would } from '../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../api.ts';
+import { type DesiredAccount, isNothing, planAccount } from '../desired-account.ts';
 import type { SambaAccount } from '../pdbedit-accounts.ts';
-import { type AccountWish, isNothing, planAccount } from '../pdbedit-wish.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('pdbedit.create') || [false, 'pdbedit is not installed.'];
@@ -41,7 +41,7 @@ export const absent = async (name: string): Promise<StateReturn> =>
  *     - password: '{{ pillar.samba.kaylee }}'
  *     - drive: 'X:'
  */
-export const managed = async (name: string, options: AccountWish = {}): Promise<StateReturn> =>
+export const managed = async (name: string, options: DesiredAccount = {}): Promise<StateReturn> =>
   failOnError(name, async () => {
     const before = ((await salt('pdbedit.list')(true, true)) as Accounts)[name];
     if (!before && !options.password)
@@ -95,5 +95,5 @@ const differences = (before: SambaAccount, after: SambaAccount): PlainDict =>
  *   pdbedit.present:
  *     - password: '{{ pillar.samba.kaylee }}'
  */
-export const present = async (name: string, options: AccountWish = {}): Promise<StateReturn> =>
+export const present = async (name: string, options: DesiredAccount = {}): Promise<StateReturn> =>
   managed(name, options);

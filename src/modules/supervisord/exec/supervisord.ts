@@ -8,8 +8,8 @@ import { type CommandResult, runCommand } from '../../_shared/commands/run-comma
 import { which } from '../../_shared/commands/which.ts';
 import { isDir, isFile } from '../../_shared/files/file-paths.ts';
 import { readOr } from '../../_shared/files/read-file.ts';
+import { splitCommandArgs } from '../../_shared/text/command-args.ts';
 import { parseIniFile } from '../../_shared/text/ini-file.ts';
-import { splitCommandWords } from '../../_shared/text/words.ts';
 import { CommandExecutionError, type Plain, type PlainDict } from '../../api.ts';
 
 type Where = {
@@ -174,7 +174,7 @@ export const status_bool = async (
  * @example tsalt-ssh '*' supervisord.custom 'tail web'
  */
 export const custom = async (command: string, where: Where = {}): Promise<string> =>
-  told(splitCommandWords(command), where);
+  told(splitCommandArgs(command), where);
 
 /**
  * The settings of a program in supervisor's configuration.

@@ -5,7 +5,7 @@
  */
 
 import { which } from '../../_shared/commands/which.ts';
-import { splitCommandWords } from '../../_shared/text/words.ts';
+import { splitCommandArgs } from '../../_shared/text/command-args.ts';
 import type { Plain } from '../../api.ts';
 import { runSvn, type SvnWhere, svnFacts } from '../svn-run.ts';
 
@@ -16,7 +16,7 @@ type Maybe = string | null;
 type Options = (string | number)[];
 
 const words = (opts: Options): string[] => opts.map(String);
-const targetsOf = (targets: Maybe): string[] => (targets ? splitCommandWords(targets) : []);
+const targetsOf = (targets: Maybe): string[] => (targets ? splitCommandArgs(targets) : []);
 const messageOf = (msg: Maybe): string[] => (msg ? ['-m', msg] : []);
 
 /**

@@ -13,9 +13,9 @@ import { salt } from '../../_shared/states/call.ts';
 import { configText } from '../../_shared/states/config-option.ts';
 import { type PlainDict, SaltInvocationError } from '../../api.ts';
 import type { CertOptions } from '../acme-options.ts';
+import { addDays } from '../desired-certificate.ts';
 import { readCertificate } from '../x509-certificate.ts';
 import { showCertificate } from '../x509-show.ts';
-import { addDays } from '../x509-wish.ts';
 
 const programs = ['certbot', 'letsencrypt', 'certbot-auto', 'letsencrypt-auto'];
 

@@ -1,5 +1,5 @@
 import {
-  idMark,
+  idPlaceholder,
   type ReportBody,
   type ReportData,
   type ReportHost,
@@ -46,7 +46,7 @@ export const resultsOf = (host: ReportHost): PageResult[] =>
     const state = data.states[stateAt];
     const body = data.bodies[host.bodies[at] ?? -1];
     if (state === undefined || body === undefined) return [];
-    const whole = (text: string): string => text.replaceAll(idMark, host.id);
+    const whole = (text: string): string => text.replaceAll(idPlaceholder, host.id);
     const [outcome, comment, changes] = body;
     return [
       {

@@ -1,5 +1,5 @@
 import type { Data } from '../../../data/values/value.ts';
-import { fault, type JmespathToken, tokenizeJmespath } from './tokens.ts';
+import { type JmespathToken, jmespathError, tokenizeJmespath } from './tokens.ts';
 
 /** A node of a query, evaluated against a value. */
 export type Node =
@@ -75,7 +75,7 @@ class Parser {
   }
 
   #fault(token = this.#next): TypeError {
-    return fault(this.#text, token.at);
+    return jmespathError(this.#text, token.at);
   }
 
   #take(kind?: string): JmespathToken {

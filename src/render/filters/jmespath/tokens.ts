@@ -25,7 +25,7 @@ export const tokenizeJmespath = (text: string): JmespathToken[] => {
     tokens.push(tokenOf(groups, text, at));
     at = pattern.lastIndex;
   }
-  if (text.slice(at).trim() !== '') throw fault(text, at);
+  if (text.slice(at).trim() !== '') throw jmespathError(text, at);
   tokens.push({ kind: 'end', value: null, at: text.length });
   return tokens;
 };
@@ -62,12 +62,12 @@ const jsonOf = (source: string, text: string, at: number): Data => {
   try {
     return new JsonReader(source).read();
   } catch {
-    throw fault(text, at);
+    throw jmespathError(text, at);
   }
 };
 
 /** Returns the error of a query, with its position. */
-export const fault = (text: string, at: number): TypeError =>
+export const jmespathError = (text: string, at: number): TypeError =>
   new TypeError(
     at >= text.length
       ? `the JMESPath query '${text}' is not complete`

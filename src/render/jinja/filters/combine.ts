@@ -1,4 +1,4 @@
-import { raise } from '../fault.ts';
+import { raise } from '../jinja-error.ts';
 import type { Operation, Operations, Run } from '../run/run.ts';
 import { isTruthy } from '../values/compare.ts';
 import { itemsOf } from '../values/iterate.ts';

@@ -1,6 +1,6 @@
 import { hostFilters as shared } from '../../filters/host.ts';
-import { JinjaFault } from '../fault.ts';
-import { ownCopy } from '../run/own-copy.ts';
+import { JinjaError } from '../jinja-error.ts';
+import { copyOnRead } from '../run/copy-on-read.ts';
 import type { Operation, Operations } from '../run/run.ts';
 import { toDataDict, valueToData } from '../values/to-data.ts';
 import type { Value } from '../values/value.ts';
@@ -22,10 +22,10 @@ export const jinjaHostFilters: Operations = new Map(
           list.map(valueToData),
           toDataDict(named),
         );
-        return ownCopy(answer);
+        return copyOnRead(answer);
       } catch (error) {
         if (error instanceof TypeError)
-          throw new JinjaFault('error', error.message, { cause: error });
+          throw new JinjaError('error', error.message, { cause: error });
         throw error;
       }
     },

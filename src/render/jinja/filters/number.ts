@@ -1,5 +1,5 @@
 import { Float } from '../../../data/values/value.ts';
-import { raise } from '../fault.ts';
+import { raise } from '../jinja-error.ts';
 import type { Operations } from '../run/run.ts';
 import { compare, isTruthy } from '../values/compare.ts';
 import { float, int, isFloat, isNumeric, numeric, wholeNumber } from '../values/number.ts';

@@ -1,6 +1,6 @@
-import { now } from '../../chance.ts';
+import { now } from '../../nondeterminism.ts';
 import { memberOf } from '../access.ts';
-import { raise } from '../fault.ts';
+import { raise } from '../jinja-error.ts';
 import type { Operation, Operations } from '../run/run.ts';
 import { isNumeric, numeric } from '../values/number.ts';
 import { textOf } from '../values/text.ts';

@@ -1,6 +1,6 @@
 import { readBase64 } from '../../filters/hash.ts';
 import { toBool } from '../../filters/text.ts';
-import { raise } from '../fault.ts';
+import { raise } from '../jinja-error.ts';
 import type { Operations, Run } from '../run/run.ts';
 import { equal, identity } from '../values/compare.ts';
 import { itemsIn, itemsOf } from '../values/iterate.ts';

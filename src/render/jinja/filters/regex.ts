@@ -1,7 +1,7 @@
 import { expandReplacement } from '../../../data/python/python-replacement.ts';
-import { filterRegex, matchesInTurns } from '../../filters/python-regex.ts';
+import { filterRegex, matchesYielding } from '../../filters/python-regex.ts';
 import { after, type Eventual } from '../after.ts';
-import { JinjaFault, raise, raiseLimit } from '../fault.ts';
+import { JinjaError, raise, raiseLimit } from '../jinja-error.ts';
 import type { Operations } from '../run/run.ts';
 import { isTruthy } from '../values/compare.ts';
 import { longestText, textOf } from '../values/text.ts';
@@ -14,7 +14,7 @@ const longestSubject = 4_000_000;
 const matches = (pattern: RegExp, text: string): Eventual<RegExpMatchArray[]> => {
   if (text.length > longestSubject) raiseLimit('A text for a regular expression is too long');
   return after(
-    matchesInTurns(pattern, text),
+    matchesYielding(pattern, text),
     found => found ?? raiseLimit(`The regular expression '${pattern.source}' took too long`),
   );
 };
@@ -30,7 +30,7 @@ const compiled = (pattern: string, flags: Flags): RegExp => {
     return filterRegex(pattern, { ...flags, global: true });
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new JinjaFault('error', error.message, { cause: error });
+    throw new JinjaError('error', error.message, { cause: error });
   }
 };
 

@@ -2,7 +2,7 @@ import type { Data } from '../../../data/values/value.ts';
 import { TsaltError } from '../../../protocol/error.ts';
 import { callFilter } from '../../filters/filter.ts';
 import { saltFilters as shared } from '../../filters/filters.ts';
-import { JinjaFault } from '../fault.ts';
+import { JinjaError } from '../jinja-error.ts';
 import { loadData } from '../run/load-data.ts';
 import { Module } from '../run/program.ts';
 import type { Operation, Operations } from '../run/run.ts';
@@ -15,12 +15,12 @@ const bridged =
   (name: string, dataOf: (value: Value) => Data = valueToData): Operation =>
   (value, { list, named }) => {
     const filter = shared[name];
-    if (!filter) throw new JinjaFault('syntax', `No filter named '${name}'.`);
+    if (!filter) throw new JinjaError('syntax', `No filter named '${name}'.`);
     try {
       return callFilter(name, filter, dataOf(value), list.map(valueToData), toDataDict(named));
     } catch (error) {
       if (error instanceof TypeError || error instanceof TsaltError)
-        throw new JinjaFault('error', error.message, { cause: error });
+        throw new JinjaError('error', error.message, { cause: error });
       throw error;
     }
   };
@@ -38,7 +38,7 @@ const loading =
   };
 
 const unloadable = (format: string, value: Value): never => {
-  throw new JinjaFault('syntax', `Unable to load ${format} from ${textOf(value)}`);
+  throw new JinjaError('syntax', `Unable to load ${format} from ${textOf(value)}`);
 };
 
 /** Salt's filters. */

@@ -1,6 +1,6 @@
 import { pathGetter } from '../access.ts';
-import { after, type Eventual, inTurn, mapInTurn } from '../after.ts';
-import { raise } from '../fault.ts';
+import { after, type Eventual, eachInOrder, mapInOrder } from '../after.ts';
+import { raise } from '../jinja-error.ts';
 import type { Operation, Operations, Run } from '../run/run.ts';
 import { isTruthy } from '../values/compare.ts';
 import { itemsOf } from '../values/iterate.ts';
@@ -20,7 +20,7 @@ const map: Operation = (value, { list, named }, run) => {
   }
   if (typeof name !== 'string') return raise('map requires a filter argument');
   const filter = run.filter(name);
-  const made = mapInTurn(items(value, run), item => filter(item, { list: rest, named }, run));
+  const made = mapInOrder(items(value, run), item => filter(item, { list: rest, named }, run));
   return after(made, all => generator('sync_do_map', all));
 };
 
@@ -42,7 +42,7 @@ const selector =
     const get = byAttribute ? pathGetter(path, run) : (item: Value) => item;
     const test = predicate(rest, named, run);
     const kept: Value[] = [];
-    const done = inTurn<Value, never>(items(value, run), item =>
+    const done = eachInOrder<Value, never>(items(value, run), item =>
       after(test(get(item)), holds => {
         if (isTruthy(holds) === wanted) kept.push(item);
         return undefined;

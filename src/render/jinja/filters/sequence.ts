@@ -1,6 +1,6 @@
-import { randomInt } from '../../chance.ts';
+import { randomInt } from '../../nondeterminism.ts';
 import { memberOf, pathGetter, pathsGetter } from '../access.ts';
-import { raise, raiseRuntime } from '../fault.ts';
+import { raise, raiseRuntime } from '../jinja-error.ts';
 import type { Operation, Operations, Run } from '../run/run.ts';
 import { compare, equal, identity, isTruthy, sortValues } from '../values/compare.ts';
 import { itemAt, itemsOf, lengthOf, longestList, needRoom } from '../values/iterate.ts';

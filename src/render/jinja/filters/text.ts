@@ -1,4 +1,4 @@
-import { raise } from '../fault.ts';
+import { raise } from '../jinja-error.ts';
 import { replaceText } from '../methods/search.ts';
 import { capitalize } from '../methods/shape.ts';
 import { strip } from '../methods/split.ts';

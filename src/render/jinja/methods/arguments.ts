@@ -1,10 +1,13 @@
-import { raise } from '../fault.ts';
+import { raise } from '../jinja-error.ts';
 import { wholeNumber } from '../values/number.ts';
 import { typeName } from '../values/text.ts';
 import type { Value } from '../values/value.ts';
 
 /** A text or None. */
-export const words = (value: Value | undefined, otherwise: string | null): string | null => {
+export const optionalString = (
+  value: Value | undefined,
+  otherwise: string | null,
+): string | null => {
   if (value === undefined) return otherwise;
   if (value === null || typeof value === 'string') return value;
   return raise(`must be str or None, not ${typeName(value)}`);

@@ -1,6 +1,6 @@
 import { isOrdered, markOrdered } from '../../../data/values/ordered.ts';
 import type { Dict } from '../../../data/values/value.ts';
-import { raise } from '../fault.ts';
+import { raise } from '../jinja-error.ts';
 import { assign, comparisonKey, knownKey, lookUp } from '../values/compare.ts';
 import { itemsOf, needRoom } from '../values/iterate.ts';
 import { orElse } from '../values/or-else.ts';

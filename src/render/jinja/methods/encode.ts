@@ -1,4 +1,4 @@
-import { raise } from '../fault.ts';
+import { raise } from '../jinja-error.ts';
 import { quoted } from '../values/text.ts';
 import { Bytes } from '../values/things.ts';
 

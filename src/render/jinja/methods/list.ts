@@ -1,4 +1,4 @@
-import { raise } from '../fault.ts';
+import { raise } from '../jinja-error.ts';
 import { equal, isTruthy, sortValues } from '../values/compare.ts';
 import { contains, itemsOf, needRoom } from '../values/iterate.ts';
 import { wholeNumber } from '../values/number.ts';

@@ -1,4 +1,4 @@
-import { raise } from '../fault.ts';
+import { raise } from '../jinja-error.ts';
 import { charCount } from '../values/iterate.ts';
 import { repeatText } from '../values/operators.ts';
 import type { Value } from '../values/value.ts';

@@ -1,4 +1,4 @@
-import { raise } from '../fault.ts';
+import { raise } from '../jinja-error.ts';
 
 /** The whitespace characters of Python strings. */
 const blank = /[\s\x1c-\x1f\x85]/;

@@ -1,11 +1,11 @@
-import { raise } from '../fault.ts';
+import { raise } from '../jinja-error.ts';
 import { assign, isTruthy, lookUp } from '../values/compare.ts';
 import { charCount, itemsOf, needRoom } from '../values/iterate.ts';
 import { repeatText } from '../values/operators.ts';
 import { textOf, typeName } from '../values/text.ts';
 import { Undefined } from '../values/undefined.ts';
 import { isMap, type Value, type ValueDict } from '../values/value.ts';
-import { count, stringArgument, words } from './arguments.ts';
+import { count, optionalString, stringArgument } from './arguments.ts';
 import { encode } from './encode.ts';
 import { type Method, methods } from './method.ts';
 import { anyOf, finder, part, partition, replaceText } from './search.ts';
@@ -76,16 +76,16 @@ export const textMethods: ReadonlyMap<string, Method<string>> = methods<string>(
         char === char.toUpperCase() ? char.toLowerCase() : char.toUpperCase(),
       ).join(''),
   ],
-  strip: [['chars?'], (self, [chars]) => strip(self, words(chars, null), true, true)],
-  lstrip: [['chars?'], (self, [chars]) => strip(self, words(chars, null), true, false)],
-  rstrip: [['chars?'], (self, [chars]) => strip(self, words(chars, null), false, true)],
+  strip: [['chars?'], (self, [chars]) => strip(self, optionalString(chars, null), true, true)],
+  lstrip: [['chars?'], (self, [chars]) => strip(self, optionalString(chars, null), true, false)],
+  rstrip: [['chars?'], (self, [chars]) => strip(self, optionalString(chars, null), false, true)],
   split: [
     ['sep?', 'maxsplit?'],
-    (self, [sep, most]) => listed(split(self, words(sep, null), count(most, -1))),
+    (self, [sep, most]) => listed(split(self, optionalString(sep, null), count(most, -1))),
   ],
   rsplit: [
     ['sep?', 'maxsplit?'],
-    (self, [sep, most]) => listed(splitFromEnd(self, words(sep, null), count(most, -1))),
+    (self, [sep, most]) => listed(splitFromEnd(self, optionalString(sep, null), count(most, -1))),
   ],
   splitlines: [
     ['keepends?'],

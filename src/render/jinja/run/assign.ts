@@ -1,4 +1,4 @@
-import { raise, raiseRuntime, type TemplateSource } from '../fault.ts';
+import { raise, raiseRuntime, type TemplateSource } from '../jinja-error.ts';
 import type { Target } from '../syntax/ast.ts';
 import { itemsIn } from '../values/iterate.ts';
 import { quoted, typeName } from '../values/text.ts';

@@ -1,6 +1,6 @@
 import { attributeOf, callMethod, methodOf } from '../access.ts';
-import { after, type Eventual, mapInTurn } from '../after.ts';
-import { raise, type TemplatePosition, type TemplateSource } from '../fault.ts';
+import { after, type Eventual, mapInOrder } from '../after.ts';
+import { raise, type TemplatePosition, type TemplateSource } from '../jinja-error.ts';
 import type { CallArgs, CallNode } from '../syntax/ast.ts';
 import { itemsOf } from '../values/iterate.ts';
 import { quoted, typeName } from '../values/text.ts';
@@ -21,10 +21,10 @@ export const compileArgs = (
   const restNamed = moreNamed && compile(moreNamed);
   return frame =>
     after(
-      mapInTurn(values, item => item(frame)),
+      mapInOrder(values, item => item(frame)),
       given =>
         after(
-          mapInTurn(namedValues, ([, item]) => item(frame)),
+          mapInOrder(namedValues, ([, item]) => item(frame)),
           givenNamed => {
             const all = new Map(
               namedValues.map(([name], index) => [name, givenNamed[index] ?? null]),

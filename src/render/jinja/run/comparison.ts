@@ -1,5 +1,5 @@
-import { after, type Eventual, inTurn } from '../after.ts';
-import type { TemplatePosition } from '../fault.ts';
+import { after, type Eventual, eachInOrder } from '../after.ts';
+import type { TemplatePosition } from '../jinja-error.ts';
 import type { ComparisonOperator, JinjaExpression } from '../syntax/ast.ts';
 import { compare, equal } from '../values/compare.ts';
 import { contains } from '../values/iterate.ts';
@@ -20,7 +20,7 @@ export const compileComparison = (
   return frame =>
     after(start(frame), value => {
       let left = value;
-      const failed = inTurn(steps, ([comparison, operand]) =>
+      const failed = eachInOrder(steps, ([comparison, operand]) =>
         after(operand(frame), right => {
           frame.run.spot = spot;
           return after(holds(comparison, left, right, frame), isRight => {

@@ -1,5 +1,5 @@
 import { TextCache } from '../../text-cache.ts';
-import type { TemplateSource } from '../fault.ts';
+import type { TemplateSource } from '../jinja-error.ts';
 import type { Statement } from '../syntax/ast.ts';
 import { tokenize } from '../syntax/lexer.ts';
 import type { SyntaxOptions } from '../syntax/options.ts';

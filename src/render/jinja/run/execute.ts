@@ -1,7 +1,7 @@
 import type { TaintRange } from '../../../data/taint.ts';
 import { SourceMap } from '../../source-map.ts';
 import type { Eventual } from '../after.ts';
-import { type TemplatePosition, templateOriginOf } from '../fault.ts';
+import { type TemplatePosition, templateOriginOf } from '../jinja-error.ts';
 import type { JinjaExpression } from '../syntax/ast.ts';
 import type { Value } from '../values/value.ts';
 import type { Scope } from './frame.ts';

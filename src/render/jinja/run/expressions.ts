@@ -1,6 +1,6 @@
 import { attributeOf, itemOf } from '../access.ts';
-import { after, type Eventual, mapInTurn } from '../after.ts';
-import { raiseLimit, type TemplatePosition, type TemplateSource } from '../fault.ts';
+import { after, type Eventual, mapInOrder } from '../after.ts';
+import { raiseLimit, type TemplatePosition, type TemplateSource } from '../jinja-error.ts';
 import type { JinjaExpression } from '../syntax/ast.ts';
 import { assign, isTruthy } from '../values/compare.ts';
 import { slice } from '../values/iterate.ts';
@@ -56,7 +56,7 @@ export const compileExpression = (node: JinjaExpression, source: TemplateSource)
       );
       return frame =>
         after(
-          mapInTurn(parts, part => part(frame)),
+          mapInOrder(parts, part => part(frame)),
           ([value = null, start = null, stop = null, step = null]) => {
             frame.run.spot = spot;
             const result = slice(value, start, stop, step);
@@ -131,7 +131,7 @@ export const compileExpression = (node: JinjaExpression, source: TemplateSource)
       const parts = node.parts.map(compile);
       return frame =>
         after(
-          mapInTurn(parts, part => part(frame)),
+          mapInOrder(parts, part => part(frame)),
           values => {
             frame.run.spot = spot;
             return concat(values, frame);
@@ -140,13 +140,13 @@ export const compileExpression = (node: JinjaExpression, source: TemplateSource)
     }
     case 'List': {
       const items = node.items.map(compile);
-      return frame => mapInTurn(items, item => item(frame));
+      return frame => mapInOrder(items, item => item(frame));
     }
     case 'Tuple': {
       const items = node.items.map(compile);
       return frame =>
         after(
-          mapInTurn(items, item => item(frame)),
+          mapInOrder(items, item => item(frame)),
           tuple,
         );
     }
@@ -154,7 +154,7 @@ export const compileExpression = (node: JinjaExpression, source: TemplateSource)
       const pairs = node.pairs.map(([key, value]) => both(compile(key), compile(value), pair));
       return frame =>
         after(
-          mapInTurn(pairs, item => item(frame)),
+          mapInOrder(pairs, item => item(frame)),
           values => {
             frame.run.spot = spot;
             return toDict(values);

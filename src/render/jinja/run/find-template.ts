@@ -1,7 +1,7 @@
 import { choosesOnlyNames } from '../../../data/taint.ts';
-import { selectFault } from '../../taint/select-fault.ts';
+import { choiceError } from '../../taint/choice-error.ts';
 import { after, type Eventual } from '../after.ts';
-import { JinjaFault, raise, type TemplatePosition, type TemplateSource } from '../fault.ts';
+import { JinjaError, raise, type TemplatePosition, type TemplateSource } from '../jinja-error.ts';
 import type { JinjaExpression } from '../syntax/ast.ts';
 import { quoted, typeName } from '../values/text.ts';
 import { Undefined } from '../values/undefined.ts';
@@ -34,7 +34,7 @@ const refuseTainted = (value: Value, { run }: Scope): void => {
   for (const name of Array.isArray(value) ? value : [value]) {
     const ranges = typeof name === 'string' ? tracking.look(name) : undefined;
     if (typeof name !== 'string' || !ranges || choosesOnlyNames(name, ranges)) continue;
-    throw selectFault(tracking.table.owner, ranges, `the template ${quoted(name)}`, {
+    throw choiceError(tracking.table.owner, ranges, `the template ${quoted(name)}`, {
       at: run.spot && { file: run.spot.source.file, line: run.spot.line },
       hint: 'A host may choose a name within one folder, as in "files/" ~ grains.os ~ ".jinja".',
     });
@@ -51,8 +51,8 @@ const find = (value: Value, { context: { program } }: Scope): JinjaTemplate => {
       return program.load(name);
     } catch (error) {
       const isLast = index === names.length - 1;
-      if (isLast || !(error instanceof JinjaFault) || error.kind !== 'missing') throw error;
+      if (isLast || !(error instanceof JinjaError) || error.kind !== 'missing') throw error;
     }
   }
-  throw new JinjaFault('missing', 'an empty list names no template');
+  throw new JinjaError('missing', 'an empty list names no template');
 };

@@ -1,5 +1,5 @@
 import { after, type Eventual } from '../after.ts';
-import { JinjaFault, type TemplatePosition, type TemplateSource } from '../fault.ts';
+import { JinjaError, type TemplatePosition, type TemplateSource } from '../jinja-error.ts';
 import type { Statement } from '../syntax/ast.ts';
 import { orElse } from '../values/or-else.ts';
 import { quoted } from '../values/text.ts';
@@ -36,7 +36,7 @@ export const compileInclude = (
     try {
       return find(frame);
     } catch (error) {
-      if (ignoreMissing && error instanceof JinjaFault && error.kind === 'missing')
+      if (ignoreMissing && error instanceof JinjaError && error.kind === 'missing')
         return undefined;
       throw error;
     }

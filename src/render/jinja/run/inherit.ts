@@ -1,5 +1,5 @@
 import { after, type Eventual } from '../after.ts';
-import { raiseRuntime, type TemplateSource } from '../fault.ts';
+import { raiseRuntime, type TemplateSource } from '../jinja-error.ts';
 import type { Statement } from '../syntax/ast.ts';
 import { quoted } from '../values/text.ts';
 import { Callable, Thing, type Value } from '../values/value.ts';

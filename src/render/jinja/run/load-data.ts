@@ -3,7 +3,7 @@ import { JsonReader } from '../../json-reader.ts';
 import { RenderedText } from '../../source-map.ts';
 import { loadTaintedJson, loadTaintedYaml } from '../../taint/load-tainted.ts';
 import type { TaintSource } from '../../taint/taint-table.ts';
-import { JinjaFault, raiseRuntime, type TemplatePosition } from '../fault.ts';
+import { JinjaError, raiseRuntime, type TemplatePosition } from '../jinja-error.ts';
 import type { DataFormat } from '../syntax/ast.ts';
 import type { Value } from '../values/value.ts';
 import type { Run } from './run.ts';
@@ -25,7 +25,7 @@ const readYaml = (text: string, taint: TaintSource | undefined, run: Run): Value
     const reason = `Encountered error loading yaml: ${error.message}`;
     const spot = spotIn(rendered, error.at);
     const shown = [reason, error.excerpt].filter(Boolean).join('\n');
-    throw new JinjaFault('syntax', spot ? reason : shown, {
+    throw new JinjaError('syntax', spot ? reason : shown, {
       ...(spot ? { spot } : {}),
       ...(error.hint === undefined ? {} : { hint: error.hint }),
       saltSentence: `Jinja syntax error: ${shown}`,

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { FileRoots } from '../../../fileserver/file-roots.ts';
 import { shownPath } from '../../../fileserver/shown-path.ts';
 import type { Recorder } from '../../share/recorder.ts';
-import { JinjaFault } from '../fault.ts';
+import { JinjaError } from '../jinja-error.ts';
 import type { SyntaxOptions } from '../syntax/options.ts';
 import { quoted } from '../values/text.ts';
 import { compileSource } from './compile.ts';
@@ -59,7 +59,7 @@ const announce = (globals: Names, name: string, path: string, isRelative: boolea
   globals.set('tpldot', tpldir.replaceAll('/', '.'));
 };
 
-const missing = (name: string, saltenv: string): JinjaFault =>
-  new JinjaFault('missing', `there is no template ${quoted(name)} in saltenv ${quoted(saltenv)}`, {
+const missing = (name: string, saltenv: string): JinjaError =>
+  new JinjaError('missing', `there is no template ${quoted(name)} in saltenv ${quoted(saltenv)}`, {
     hint: 'Paths start at the file roots, or with ./ and ../ at the folder of the template.',
   });

@@ -1,5 +1,5 @@
-import { after, type Eventual, inTurn } from '../after.ts';
-import { raise, raiseRuntime, type TemplateSource } from '../fault.ts';
+import { after, type Eventual, eachInOrder } from '../after.ts';
+import { raise, raiseRuntime, type TemplateSource } from '../jinja-error.ts';
 import type { Statement } from '../syntax/ast.ts';
 import { equal, isTruthy } from '../values/compare.ts';
 import { itemsOf } from '../values/iterate.ts';
@@ -52,7 +52,7 @@ const loopOver = (
 ): Eventual<Signal | undefined> =>
   after(kept(code, items, frame), list => {
     const loop = new Loop(code, list, frame, depth);
-    const done = inTurn<Value, Signal>(list, (item, index) => {
+    const done = eachInOrder<Value, Signal>(list, (item, index) => {
       frame.run.step();
       loop.index = index;
       const inner = frame.inner();
@@ -69,7 +69,7 @@ const loopOver = (
 const kept = ({ test, assign }: Code, items: Value[], frame: Scope): Eventual<Value[]> => {
   if (!test) return items;
   const passed: Value[] = [];
-  const done = inTurn<Value, never>(items, item => {
+  const done = eachInOrder<Value, never>(items, item => {
     frame.run.step();
     const inner = frame.inner();
     assign(inner, item);

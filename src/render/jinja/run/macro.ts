@@ -1,5 +1,5 @@
-import { after, type Eventual, inTurn } from '../after.ts';
-import { raise, type TemplateSource } from '../fault.ts';
+import { after, type Eventual, eachInOrder } from '../after.ts';
+import { raise, type TemplateSource } from '../jinja-error.ts';
 import type { JinjaExpression, MacroSignature, Statement } from '../syntax/ast.ts';
 import { quoted } from '../values/text.ts';
 import { type Args, Thing, tuple, type Value } from '../values/value.ts';
@@ -106,7 +106,7 @@ export class Macro extends Thing {
     );
     this.#bindSpecial(left, list, frame, run);
     const firstDefault = params.length - defaults.length;
-    return inTurn<string, undefined>(params, (param, index) => {
+    return eachInOrder<string, undefined>(params, (param, index) => {
       const value = given[index];
       const otherwise = defaults[index - firstDefault];
       if (value !== undefined) frame.set(param, value);

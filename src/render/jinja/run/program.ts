@@ -1,4 +1,4 @@
-import type { TemplateSource } from '../fault.ts';
+import type { TemplateSource } from '../jinja-error.ts';
 import type { Value } from '../values/value.ts';
 import { Thing } from '../values/value.ts';
 import type { Names } from './deferred.ts';

@@ -1,8 +1,8 @@
-import { Breath } from '../../breath.ts';
+import { CooperativeYield } from '../../cooperative-yield.ts';
 import type { SourceMap } from '../../source-map.ts';
 import type { TaintSource } from '../../taint/taint-table.ts';
 import { after, type Eventual } from '../after.ts';
-import { JinjaFault, raiseLimit, raiseRuntime, type TemplatePosition } from '../fault.ts';
+import { JinjaError, raiseLimit, raiseRuntime, type TemplatePosition } from '../jinja-error.ts';
 import { quoted } from '../values/text.ts';
 import { Undefined } from '../values/undefined.ts';
 import type { Args, Value } from '../values/value.ts';
@@ -52,7 +52,7 @@ export class Run {
   #steps = 0;
   #made = 0;
   #deadline: number;
-  readonly #breath = new Breath();
+  readonly #breath = new CooperativeYield();
   #isLong = false;
 
   constructor({ limits, isStrict, filters, tests, call, taint, livesHere }: Setup) {
@@ -111,7 +111,7 @@ export class Run {
   /** Enters a macro, include or import; its errors include this position. */
   enter(): void {
     if (this.callers.length >= this.#limits.depth)
-      throw new JinjaFault('error', 'maximum recursion depth exceeded');
+      throw new JinjaError('error', 'maximum recursion depth exceeded');
     if (this.spot) this.callers.push(this.spot);
   }
 

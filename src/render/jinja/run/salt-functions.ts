@@ -2,11 +2,11 @@ import type { Data } from '../../../data/values/value.ts';
 import { messageOf, TsaltError } from '../../../protocol/error.ts';
 import type { RenderContext } from '../../types.ts';
 import { after, type Eventual } from '../after.ts';
-import { JinjaFault, raise } from '../fault.ts';
+import { JinjaError, raise } from '../jinja-error.ts';
 import { isTruthy } from '../values/compare.ts';
 import { toDataDict, valueToData } from '../values/to-data.ts';
 import { type Args, Callable, Thing, type Value } from '../values/value.ts';
-import { ownCopy } from './own-copy.ts';
+import { copyOnRead } from './copy-on-read.ts';
 import type { Run } from './run.ts';
 
 /** `salt`: calls execution functions as `salt['mod.fun']` and `salt.mod.fun`. */
@@ -87,7 +87,7 @@ export const hostCaller =
     } catch (error) {
       const reason = messageOf(error);
       const isUnknown = error instanceof TsaltError && error.code === 'no-function';
-      throw new JinjaFault('call', reason, {
+      throw new JinjaError('call', reason, {
         cause: error,
         saltSentence: isUnknown
           ? `Jinja variable 'salt.utils.templates.AliasedLoader object' has no attribute '${fun}'`
@@ -95,5 +95,5 @@ export const hostCaller =
       });
     }
     // `defaults.merge` returns its argument: a change of one must be visible in the other.
-    return args.includes(result) ? (result as Value) : ownCopy(result);
+    return args.includes(result) ? (result as Value) : copyOnRead(result);
   };

@@ -1,5 +1,5 @@
-import { after, inTurn } from '../after.ts';
-import type { TemplatePosition, TemplateSource } from '../fault.ts';
+import { after, eachInOrder } from '../after.ts';
+import type { TemplatePosition, TemplateSource } from '../jinja-error.ts';
 import type { FilterNode, Statement } from '../syntax/ast.ts';
 import { isTruthy } from '../values/compare.ts';
 import { printed } from '../values/text.ts';
@@ -21,7 +21,7 @@ export const compileStatements = (body: readonly Statement[], source: TemplateSo
   const [only] = steps;
   if (!only) return nothing;
   if (steps.length === 1) return only;
-  return (frame, out) => inTurn(steps, step => step(frame, out));
+  return (frame, out) => eachInOrder(steps, step => step(frame, out));
 };
 
 const nothing: Execute = () => undefined;
@@ -169,7 +169,7 @@ const compileChoose = (
   }));
   const otherwise = compileStatements(node.otherwise, source);
   return (frame, out) => {
-    const chosen = inTurn(branches, ({ test, body }) =>
+    const chosen = eachInOrder(branches, ({ test, body }) =>
       after(test(frame), value => {
         frame.run.spot = spot;
         return isTruthy(value) ? body : undefined;
@@ -190,7 +190,7 @@ const compileWith = (
   }));
   return (frame, out) => {
     const inner = frame.inner();
-    const done = inTurn<(typeof pairs)[number], never>(pairs, ({ assign, value }) =>
+    const done = eachInOrder<(typeof pairs)[number], never>(pairs, ({ assign, value }) =>
       after(value(frame), made => {
         assign(inner, made);
         return undefined;

@@ -1,11 +1,11 @@
 import { rangesOf, type TaintRange, touching, wholeRange } from '../../../data/taint.ts';
-import { showPlace } from '../../../protocol/error.ts';
+import { showLocation } from '../../../protocol/error.ts';
 import { type FindRanges, ofSerialized, ofSplit, Pieces } from '../../taint/align.ts';
 import { onlySelects } from '../../taint/only-selects.ts';
+import { someString } from '../../taint/some-string.ts';
 import type { TaintSource } from '../../taint/taint-table.ts';
-import { someText } from '../../taint/texts.ts';
 import { joined, transfers } from '../../taint/transfers.ts';
-import type { TemplatePosition } from '../fault.ts';
+import type { TemplatePosition } from '../jinja-error.ts';
 import { itemsIn } from '../values/iterate.ts';
 import { printed, textOf } from '../values/text.ts';
 import { Iterator } from '../values/things.ts';
@@ -202,11 +202,11 @@ export class Tracking {
   /** Taints every string of a result that is not one of the inputs. */
   #taintNew(inputs: unknown, result: unknown, source: string): void {
     const known = new Set<string>();
-    someText(inputs, text => {
+    someString(inputs, text => {
       known.add(text);
       return false;
     });
-    someText(result, text => {
+    someString(result, text => {
       if (!known.has(text) && text !== '') this.table.learn(text, wholeRange(text, source));
       return false;
     });
@@ -215,7 +215,7 @@ export class Tracking {
   /** Returns the host-supplied string that the first tainted string of a value came from. */
   #sourceIn(value: unknown): string | undefined {
     let source: string | undefined;
-    const isTainted = someText(value, text => {
+    const isTainted = someString(value, text => {
       source = this.look(text)?.[0].source;
       return source !== undefined;
     });
@@ -253,7 +253,11 @@ const placeOf = (spot: TemplatePosition): string => {
   const known = places.get(spot);
   if (known !== undefined) return known;
   const { source, line, column } = spot;
-  const place = showPlace({ file: source.file, line, ...(column === undefined ? {} : { column }) });
+  const place = showLocation({
+    file: source.file,
+    line,
+    ...(column === undefined ? {} : { column }),
+  });
   places.set(spot, place);
   return place;
 };

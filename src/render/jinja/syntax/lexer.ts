@@ -1,4 +1,4 @@
-import { JinjaFault, type TemplateSource } from '../fault.ts';
+import { JinjaError, type TemplateSource } from '../jinja-error.ts';
 import { quoted } from '../values/text.ts';
 import { unescapeLiteral } from './literal.ts';
 import type { SyntaxOptions } from './options.ts';
@@ -6,7 +6,7 @@ import { type Opening, type TagPatterns, tagPatterns } from './tag-patterns.ts';
 import type { JinjaToken, TokenType } from './token.ts';
 
 /** The tokens of a template, up to its end or to its first error. */
-export type Lexed = { readonly tokens: readonly JinjaToken[]; readonly fault?: JinjaFault };
+export type Lexed = { readonly tokens: readonly JinjaToken[]; readonly fault?: JinjaError };
 
 /** Splits a template into tokens, without comments and after whitespace control. */
 export const tokenize = (source: TemplateSource, options: SyntaxOptions): Lexed =>
@@ -56,7 +56,7 @@ class Lexer {
     try {
       this.#all();
     } catch (fault) {
-      if (fault instanceof JinjaFault) return { tokens: this.#tokens, fault };
+      if (fault instanceof JinjaError) return { tokens: this.#tokens, fault };
       throw fault;
     }
     return { tokens: this.#tokens };
@@ -213,6 +213,6 @@ class Lexer {
   }
 
   #fail(reason: string): never {
-    throw new JinjaFault('syntax', reason, { spot: { source: this.#source, line: this.#line } });
+    throw new JinjaError('syntax', reason, { spot: { source: this.#source, line: this.#line } });
   }
 }

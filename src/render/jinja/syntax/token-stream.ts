@@ -1,4 +1,4 @@
-import { JinjaFault, type TemplateSource } from '../fault.ts';
+import { JinjaError, type TemplateSource } from '../jinja-error.ts';
 import { quoted } from '../values/text.ts';
 import type { Lexed } from './lexer.ts';
 import { describeToken, type JinjaToken, type TokenType } from './token.ts';
@@ -13,7 +13,7 @@ const deepest = 200;
 export class TokenStream {
   readonly source: TemplateSource;
   readonly #tokens: readonly JinjaToken[];
-  readonly #fault: JinjaFault | undefined;
+  readonly #fault: JinjaError | undefined;
   #at = 0;
   #depth = 0;
 
@@ -90,7 +90,7 @@ export class TokenStream {
   }
 
   fail(reason: string, line = this.current.line): never {
-    throw new JinjaFault('syntax', reason, { spot: { source: this.source, line } });
+    throw new JinjaError('syntax', reason, { spot: { source: this.source, line } });
   }
 }
 

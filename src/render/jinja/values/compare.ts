@@ -1,7 +1,7 @@
 import { compareKeys } from '../../../data/formats/json-dump.ts';
 import { findKey } from '../../../data/values/key.ts';
 import { type DataKey, type Dict, Float } from '../../../data/values/value.ts';
-import { raise, raiseLimit } from '../fault.ts';
+import { raise, raiseLimit } from '../jinja-error.ts';
 import { isFloat, isNumeric, numeric } from './number.ts';
 import { longestText, reprOf, typeName } from './text.ts';
 import { Undefined } from './undefined.ts';

@@ -1,5 +1,5 @@
 import { Float } from '../../../data/values/value.ts';
-import { raise } from '../fault.ts';
+import { raise } from '../jinja-error.ts';
 import { isFloat, isInt, numeric } from './number.ts';
 import { digitCount, exponentText, fixedText, generalText, splitSign } from './number-text.ts';
 import { textOf, typeName } from './text.ts';

@@ -1,4 +1,4 @@
-import { raise, raiseLimit } from '../fault.ts';
+import { raise, raiseLimit } from '../jinja-error.ts';
 import { formatValue } from './format-spec.ts';
 import { orElse } from './or-else.ts';
 import { longestText, quoted, reprOf, textOf } from './text.ts';

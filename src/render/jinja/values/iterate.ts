@@ -1,5 +1,5 @@
 import { Float } from '../../../data/values/value.ts';
-import { raise, raiseLimit } from '../fault.ts';
+import { raise, raiseLimit } from '../jinja-error.ts';
 import { comparisonKey, equal, lookUp } from './compare.ts';
 import { wholeNumber } from './number.ts';
 import { typeName } from './text.ts';

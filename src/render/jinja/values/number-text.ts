@@ -1,5 +1,5 @@
 import { withoutEnd } from '../../../data/values/without-end.ts';
-import { raise } from '../fault.ts';
+import { raise } from '../jinja-error.ts';
 
 /** Formats a number with a fixed number of decimals, ties to even, as C's `%.nf`. */
 export const fixedText = (value: number, digits: number): string => {

@@ -1,5 +1,5 @@
 import { Float } from '../../../data/values/value.ts';
-import { raise, raiseLimit } from '../fault.ts';
+import { raise, raiseLimit } from '../jinja-error.ts';
 import type { Value } from './value.ts';
 
 /** Makes a Python float: a `Float` if a JavaScript number would be taken for an int. */

@@ -1,4 +1,4 @@
-import { raise, raiseLimit } from '../fault.ts';
+import { raise, raiseLimit } from '../jinja-error.ts';
 import { contains, needRoom } from './iterate.ts';
 import { calculate, int, isFloat, isNumeric, numeric, wholeNumber } from './number.ts';
 import { percentFormat } from './percent.ts';

@@ -1,4 +1,4 @@
-import { raise, raiseLimit } from '../fault.ts';
+import { raise, raiseLimit } from '../jinja-error.ts';
 import { comparisonKey, lookUp } from './compare.ts';
 import { isFloat, isNumeric, numeric } from './number.ts';
 import { digitCount, exponentText, fixedText, generalText, splitSign } from './number-text.ts';

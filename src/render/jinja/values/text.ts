@@ -1,6 +1,6 @@
 import { floatText } from '../../../data/python/float-text.ts';
 import { Float } from '../../../data/values/value.ts';
-import { raiseLimit } from '../fault.ts';
+import { raiseLimit } from '../jinja-error.ts';
 import { isTuple, OrderedDict, Thing, type Value, type ValueDict } from './value.ts';
 
 /** Limit of a text's length, whatever a template does. */

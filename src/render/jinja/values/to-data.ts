@@ -1,7 +1,7 @@
 import { unrepresentable } from '../../../data/formats/yaml-dump.ts';
 import { isOrdered, markOrdered } from '../../../data/values/ordered.ts';
 import { type Data, type Dict, Float } from '../../../data/values/value.ts';
-import { raise, raiseLimit } from '../fault.ts';
+import { raise, raiseLimit } from '../jinja-error.ts';
 import { textOf } from './text.ts';
 import { Bytes, PySet } from './things.ts';
 import { Undefined } from './undefined.ts';

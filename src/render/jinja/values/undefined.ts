@@ -1,4 +1,4 @@
-import { JinjaFault } from '../fault.ts';
+import { JinjaError } from '../jinja-error.ts';
 import { Thing, type Value } from './value.ts';
 
 /**
@@ -18,7 +18,7 @@ export class Undefined extends Thing {
     this.typeName = isStrict ? 'StrictUndefined' : 'Undefined';
   }
   raise(): never {
-    throw new JinjaFault('undefined', this.reason);
+    throw new JinjaError('undefined', this.reason);
   }
   /** Throws, unless it is lenient. */
   need(): void {

@@ -1,4 +1,4 @@
-import { stamp } from '../../../data/values/stamp.ts';
+import { objectNote } from '../../../data/values/object-note.ts';
 import type { DataKey, Float } from '../../../data/values/value.ts';
 import type { Eventual } from '../after.ts';
 import type { Run } from '../run/run.ts';
@@ -34,7 +34,7 @@ export class NamedTuple extends Tuple {
   }
 }
 
-const pillars = stamp<true>();
+const pillars = objectNote<true>();
 
 /** Marks a dictionary as the variable `pillar`, which has its own type in Salt. */
 export const markPillar = (value: Value): Value => {

@@ -1,5 +1,5 @@
 import { thrownText } from '../../confined/thrown.ts';
-import { guard } from '../../guard.ts';
+import { escapePrinted } from '../../escape-printed.ts';
 import { type Filter, shownAs } from '../filters.ts';
 import { iterate, loopOver } from '../loop.ts';
 import type { Body, Put, TextFunction } from '../program.ts';
@@ -183,7 +183,7 @@ class GuestRun {
       this.#goTo(source, line);
       if (value === undefined) throw new TypeError(`${expression} is undefined`);
       const shown = await shownAs(value, asked);
-      add(this.#guarded ? guard(shown) : shown);
+      add(this.#guarded ? escapePrinted(shown) : shown);
     };
     await body(add, put);
     const text = parts.join('');

@@ -3,7 +3,7 @@ import type { LowChunk } from '../../../protocol/low.ts';
 import { isPlainDict, type Plain } from '../../../protocol/plain.ts';
 import {
   argumentText,
-  hitPlace,
+  hitLocation,
   isGiven,
   isOneOf,
   type LintHit,
@@ -91,7 +91,7 @@ const isWritten = (
   name: string,
   text: string,
 ): boolean => {
-  const at = hitPlace(chunk, argument);
+  const at = hitLocation(chunk, argument);
   if (at?.line === undefined) return false;
   const lines = run.files.lines(at.file)?.slice(at.line - 1, at.line - 1 + farthest) ?? [];
   const [first = ''] = text.split('\n');

@@ -1,6 +1,6 @@
 import { isPlainDict } from '../../../../protocol/plain.ts';
 import { writeAtomic } from '../../../_shared/files/atomic-write.ts';
-import { followLinks } from '../../../_shared/safe-fs/place.ts';
+import { followLinks } from '../../../_shared/safe-fs/open-parent.ts';
 import { requestHttp } from '../../../_shared/sources/http-request.ts';
 import { salt } from '../../../_shared/states/call.ts';
 import { configOption } from '../../../_shared/states/config-option.ts';

@@ -3,7 +3,7 @@ import { runChecked } from '../../../_shared/commands/run-command.ts';
 import { writeAtomic } from '../../../_shared/files/atomic-write.ts';
 import { globPaths } from '../../../_shared/files/glob-paths.ts';
 import { lstatSync, readdirSync, readFileSync, statSync } from '../../../_shared/safe-fs/fs.ts';
-import { splitCommandWords } from '../../../_shared/text/words.ts';
+import { splitCommandArgs } from '../../../_shared/text/command-args.ts';
 import { SaltInvocationError } from '../../../api.ts';
 import { plainName, refuseTemplate } from '../../archive-options.ts';
 import { type ZipMember, zipBytes } from '../../zip-writer.ts';
@@ -67,7 +67,7 @@ export const tar = async (
 ): Promise<string[]> => {
   refuseTemplate(template);
   if (!options) throw new SaltInvocationError('Tar options can not be empty');
-  const [first = '', ...rest] = splitCommandWords(options);
+  const [first = '', ...rest] = splitCommandArgs(options);
   const letters = first.startsWith('-') ? first : `-${first}`;
   const where = dest ? ['-C', dest] : [];
   const argv: [string, ...string[]] = ['tar', letters, tarfile, ...rest, ...where];
@@ -167,7 +167,7 @@ const gzipper =
   (program: 'gzip' | 'gunzip') =>
   async (file: string, { template, runas, options }: GzipOptions): Promise<string[]> => {
     refuseTemplate(template ?? null);
-    return run([program, ...splitCommandWords(options ?? ''), '--', file], null, runas ?? null);
+    return run([program, ...splitCommandArgs(options ?? ''), '--', file], null, runas ?? null);
   };
 
 /**

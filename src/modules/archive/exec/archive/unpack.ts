@@ -10,7 +10,7 @@ import { rmSync } from '../../../_shared/safe-fs/fs.ts';
 import { salt } from '../../../_shared/states/call.ts';
 import { notDone } from '../../../_shared/states/not-done.ts';
 import { toList } from '../../../_shared/states/values.ts';
-import { splitCommandWords } from '../../../_shared/text/words.ts';
+import { splitCommandArgs } from '../../../_shared/text/command-args.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 import {
   type ArchiveFormat,
@@ -271,7 +271,7 @@ export const cmd_unzip = async (
   const { code, stdout, stderr } = await runCommand(
     [
       'unzip',
-      ...splitCommandWords(options ?? ''),
+      ...splitCommandArgs(options ?? ''),
       plainName(zip_file),
       '-d',
       dest,

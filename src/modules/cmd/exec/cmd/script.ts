@@ -4,7 +4,7 @@ import { makeTempFolder, removeTemp } from '../../../_shared/files/temporary.ts'
 import { chmod, chown, writeFile } from '../../../_shared/safe-fs/promises.ts';
 import { fetchScript } from '../../../_shared/sources/fetch-script.ts';
 import { toList } from '../../../_shared/states/values.ts';
-import { quoteWord } from '../../../_shared/text/words.ts';
+import { quoteArg } from '../../../_shared/text/command-args.ts';
 import type { Plain, PlainDict } from '../../../api.ts';
 import type { CommandRunOptions, RunAllResult } from '../../cmd-options.ts';
 import { run_all } from './run.ts';
@@ -46,7 +46,7 @@ export const script = async (
     if (!(await fetchScript(source, path, { saltenv, template, context }))) return missing;
     await chmod(path, 0o500);
     await handTo(options.runas, path, folder);
-    const line = args ? `${quoteWord(path)} ${args}` : quoteWord(path);
+    const line = args ? `${quoteArg(path)} ${args}` : quoteArg(path);
     return await run_all(line, { ...options, python_shell: true });
   } finally {
     removeTemp(folder);

@@ -1,7 +1,7 @@
 import { salt } from '../../../_shared/states/call.ts';
 import { failed, inPlan, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../../api.ts';
-import { said, tabOf } from '../../user-crontab.ts';
+import { crontabError, tabOf } from '../../user-crontab.ts';
 
 /**
  * Manages a variable in a user's crontab.
@@ -29,7 +29,7 @@ export const env_present = async (
       ? { ...ret, comment: `Cron env ${name} already present` }
       : { ...ret, changes, result: null, comment: `Cron env ${name} is set to be updated` };
   }
-  const status = await said(() => salt('cron.set_env')(user, name, value));
+  const status = await crontabError(() => salt('cron.set_env')(user, name, value));
   const changes = { [user]: name };
   if (status === 'present') return { ...ret, comment: `Cron env ${name} already present` };
   if (status === 'new')
@@ -63,7 +63,7 @@ export const env_absent = async (
           comment: `Cron env ${variable} is set to be removed`,
         }
       : { ...ret, comment: `Cron env ${variable} is absent` };
-  const status = await said(() => salt('cron.rm_env')(user, variable));
+  const status = await crontabError(() => salt('cron.rm_env')(user, variable));
   if (status === 'absent') return { ...ret, comment: `Cron env ${variable} already absent` };
   if (status === 'removed')
     return {

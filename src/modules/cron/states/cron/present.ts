@@ -4,7 +4,7 @@ import { hasFunction, salt } from '../../../_shared/states/call.ts';
 import { failed, inPlan, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, type StateReturn } from '../../../api.ts';
 import { type CronJobOptions, type CronTimes, changedJob, isSameJob } from '../../cron-job.ts';
-import { said, tabOf } from '../../user-crontab.ts';
+import { crontabError, tabOf } from '../../user-crontab.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('cron.list_tab') || [false, 'cron.list_tab is not available: there is no crontab.'];
@@ -68,7 +68,7 @@ export const present = async (
       ? { ...ret, changes, result: null, comment: `Cron ${cmd} is set to be updated` }
       : { ...ret, comment: `Cron ${cmd} already present` };
   }
-  const status = await said(() =>
+  const status = await crontabError(() =>
     special === null
       ? salt('cron.set_job')(user, minute, hour, daymonth, month, dayweek, cmd, options)
       : salt('cron.set_special')(user, special, cmd, options),
@@ -116,7 +116,7 @@ export const absent = async (
       : { ...ret, comment: `Cron ${cmd} is absent` };
   }
   const fun = special === null ? 'cron.rm_job' : 'cron.rm_special';
-  const status = await said(() => salt(fun)(user, cmd, { identifier: id }));
+  const status = await crontabError(() => salt(fun)(user, cmd, { identifier: id }));
   if (status === 'absent') return { ...ret, comment: `Cron ${cmd} already absent` };
   if (status === 'removed')
     return {

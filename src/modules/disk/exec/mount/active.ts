@@ -12,7 +12,7 @@ import { decodeFstabField } from '../../../_shared/files/fstab.ts';
 import { makeDirs } from '../../../_shared/files/make-dirs.ts';
 import { deviceAt, mountPointOf, readMounts } from '../../../_shared/files/mounts.ts';
 import { readFileSync, statSync } from '../../../_shared/safe-fs/fs.ts';
-import { withPlace } from '../../../_shared/safe-fs/place.ts';
+import { withParent } from '../../../_shared/safe-fs/open-parent.ts';
 import { salt } from '../../../_shared/states/call.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 
@@ -218,5 +218,5 @@ export const is_fuse_exec = async (cmd: string): Promise<boolean> => {
  */
 const keeperOf = (path: string): number | undefined => {
   if (process.geteuid?.() !== 0) return undefined;
-  return withPlace(path, true, place => statSync(place.path).uid || place.owner || undefined);
+  return withParent(path, true, place => statSync(place.path).uid || place.owner || undefined);
 };

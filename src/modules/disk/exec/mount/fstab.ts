@@ -1,7 +1,7 @@
 import { writeAtomic } from '../../../_shared/files/atomic-write.ts';
 import { type FstabEntry, parseFstabLine, renderFstabLine } from '../../../_shared/files/fstab.ts';
 import { existsSync, readFileSync } from '../../../_shared/safe-fs/fs.ts';
-import { followLinks } from '../../../_shared/safe-fs/place.ts';
+import { followLinks } from '../../../_shared/safe-fs/open-parent.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 
 /**

@@ -8,9 +8,9 @@ import {
   needLabel,
   needNumber,
   needPartType,
-  needPlace,
   needSwitch,
   partedLines,
+  requirePosition,
   runParted,
 } from '../../parted.ts';
 import { system_types } from './table.ts';
@@ -45,7 +45,7 @@ export const mkpart = (
   start: Plain = null,
   end: Plain = null,
 ): Promise<string[]> => {
-  const places = [start, end].filter(place => place !== null).map(needPlace);
+  const places = [start, end].filter(place => place !== null).map(requirePosition);
   const type = fs_type ? [needFileSystem(fs_type)] : [];
   return partedLines(
     runParted(needDevice(device), 'mkpart', needPartType(part_type), ...type, ...places),
@@ -94,7 +94,9 @@ export const name = (device: string, partition: Plain, name: string): Promise<st
  * @example tsalt-ssh '*' partition.rescue /dev/sda 0 8056
  */
 export const rescue = (device: string, start: Plain, end: Plain): Promise<string[]> =>
-  partedLines(runParted(needDevice(device), 'rescue', needPlace(start), needPlace(end)));
+  partedLines(
+    runParted(needDevice(device), 'rescue', requirePosition(start), requirePosition(end)),
+  );
 
 /**
  * Moves the end of a partition. It stays where it begins: no parted of today moves that.
@@ -111,9 +113,9 @@ export const resize = (
   start: Plain,
   end: Plain,
 ): Promise<string[]> => {
-  needPlace(start);
+  requirePosition(start);
   return partedLines(
-    runParted(needDevice(device), 'resizepart', needNumber(minor), needPlace(end)),
+    runParted(needDevice(device), 'resizepart', needNumber(minor), requirePosition(end)),
   );
 };
 

@@ -4,7 +4,7 @@ import { isDir } from '../../../_shared/files/file-paths.ts';
 import { makeDirs } from '../../../_shared/files/make-dirs.ts';
 import { isMountedDevice, isSameMountPoint } from '../../../_shared/files/mounts.ts';
 import { existsSync } from '../../../_shared/safe-fs/fs.ts';
-import { followLinks } from '../../../_shared/safe-fs/place.ts';
+import { followLinks } from '../../../_shared/safe-fs/open-parent.ts';
 import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { pythonRegex } from '../../../_shared/text/python-regex.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';

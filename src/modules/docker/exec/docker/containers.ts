@@ -2,7 +2,7 @@
 
 import { which } from '../../../_shared/commands/which.ts';
 import { CommandExecutionError, type PlainDict } from '../../../api.ts';
-import { createWords } from '../../docker-options.ts';
+import { createArgs } from '../../docker-options.ts';
 import { docker, dockerWith, inspect } from '../../docker-run.ts';
 import { withHidden } from '../../docker-secrets.ts';
 
@@ -69,7 +69,7 @@ export const create = async (
   name: string,
   { start: startIt = false, ...settings }: { start?: boolean; [argument: string]: unknown } = {},
 ): Promise<{ Id: string; Name: string; Started?: boolean }> => {
-  const words = createWords(name, image, settings as PlainDict);
+  const words = createArgs(name, image, settings as PlainDict);
   const made = await withHidden(words, (open, input) => dockerWith(input, 'create', ...open));
   const Id = made.stdout.trim();
   if (startIt) await docker('start', '--', name);

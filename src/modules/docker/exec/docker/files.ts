@@ -20,8 +20,8 @@ import {
   type PlainDict,
   SaltInvocationError,
 } from '../../../api.ts';
-import { sizeText } from '../../docker-answers.ts';
 import { askEngine } from '../../docker-engine.ts';
+import { sizeText } from '../../docker-results.ts';
 import { docker } from '../../docker-run.ts';
 import { connected } from './looks.ts';
 

@@ -5,8 +5,8 @@ import {
   type PlainDict,
   SaltInvocationError,
 } from '../../../api.ts';
-import { listResponse, named, shownImages, sizeText } from '../../docker-answers.ts';
 import { askEngine } from '../../docker-engine.ts';
+import { listResponse, named, shownImages, sizeText } from '../../docker-results.ts';
 import { docker, inspect as inspectOne } from '../../docker-run.ts';
 import { inspect_image } from './images.ts';
 

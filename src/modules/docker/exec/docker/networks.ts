@@ -2,7 +2,7 @@ import { toList } from '../../../_shared/states/values.ts';
 import type { Plain, PlainDict } from '../../../api.ts';
 import { askEngine } from '../../docker-engine.ts';
 import { type NetworkOptions, networkBody } from '../../docker-network-body.ts';
-import { connectWords } from '../../docker-networks.ts';
+import { connectArgs } from '../../docker-networks.ts';
 import { docker, inspect } from '../../docker-run.ts';
 
 /**
@@ -82,7 +82,7 @@ export const connect_container_to_network = async (
   net_id: string,
   settings: { [setting: string]: Plain } = {},
 ): Promise<true> => {
-  await docker('network', 'connect', ...connectWords(settings), '--', net_id, container);
+  await docker('network', 'connect', ...connectArgs(settings), '--', net_id, container);
   return true;
 };
 

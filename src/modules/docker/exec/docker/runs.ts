@@ -1,9 +1,9 @@
 import { runCommand } from '../../../_shared/commands/run-command.ts';
 import { salt } from '../../../_shared/states/call.ts';
-import { splitCommandWords } from '../../../_shared/text/words.ts';
+import { splitCommandArgs } from '../../../_shared/text/command-args.ts';
 import { CommandExecutionError, type Plain, type PlainDict } from '../../../api.ts';
-import { connectWords, networksOf } from '../../docker-networks.ts';
-import { createWords } from '../../docker-options.ts';
+import { connectArgs, networksOf } from '../../docker-networks.ts';
+import { createArgs } from '../../docker-options.ts';
 import { docker, dockerWith, inspect } from '../../docker-run.ts';
 import { withHidden } from '../../docker-secrets.ts';
 
@@ -114,7 +114,7 @@ export const run_container = async (
     [argument: string]: unknown;
   } = {},
 ): Promise<PlainDict> => {
-  const words = createWords(name, image, { ...settings, auto_remove: auto_remove && bg });
+  const words = createArgs(name, image, { ...settings, auto_remove: auto_remove && bg });
   const replaced = name === null ? null : await makeWay(name, replace, force);
   const started = Date.now();
   const Id = (
@@ -128,7 +128,7 @@ export const run_container = async (
   };
   try {
     for (const [net, conf] of Object.entries(networksOf(networks)))
-      await docker('network', 'connect', ...connectWords(conf), '--', net, Id);
+      await docker('network', 'connect', ...connectArgs(conf), '--', net, Id);
     await docker('start', '--', Id);
   } catch (error) {
     if (auto_remove) await docker('rm', '--force', '--', Id);
@@ -188,7 +188,7 @@ export const run_all = async (
       ...(stdin === null ? [] : ['--interactive']),
       ...(user ? [`--user=${user}`] : []),
       ...['--', name],
-      ...splitCommandWords(cmd),
+      ...splitCommandArgs(cmd),
     ],
     { plainLocale: true, cwd: '/', ...(stdin === null ? {} : { stdin }) },
   );

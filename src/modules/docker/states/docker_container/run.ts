@@ -5,7 +5,7 @@ import { failed, newReturn, unchanged, would } from '../../../_shared/states/ret
 import { toList } from '../../../_shared/states/values.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
 import { networksOf } from '../../docker-networks.ts';
-import { createWords } from '../../docker-options.ts';
+import { createArgs } from '../../docker-options.ts';
 
 const notHere = ['watch_action', 'start', 'shutdown_timeout', 'follow'];
 const ofLogs = ['stdout', 'stderr', 'timestamps', 'tail', 'since', 'until'];
@@ -63,7 +63,7 @@ export const run = async (
   try {
     const { rm, auto_remove, ...rest } = settings;
     const made = Object.entries(rest).filter(([key]) => !ofLogs.includes(key));
-    createWords(name, String(image), Object.fromEntries(made) as PlainDict);
+    createArgs(name, String(image), Object.fromEntries(made) as PlainDict);
     const missing = await missingOf(Object.keys(networksOf(networks)));
     if (missing.length > 0)
       return failed(name, `The following networks are not present: ${missing.join(', ')}`);

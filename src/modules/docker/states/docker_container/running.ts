@@ -5,7 +5,7 @@ import { changed, failed, unchanged, would } from '../../../_shared/states/retur
 import { repackDictList, toList } from '../../../_shared/states/values.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
 import { type Networks, networksOf } from '../../docker-networks.ts';
-import { createWords, madeOf, madeOfLabel } from '../../docker-options.ts';
+import { createArgs, madeOf, madeOfLabel } from '../../docker-options.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('docker.create') || [false, 'docker is not installed.'];
@@ -62,7 +62,7 @@ export const running = async (
     const there: boolean = await salt('docker.exists')(name);
     const had = there ? ((await salt('docker.inspect_container')(name)) as PlainDict) : undefined;
     const imageId: string | false = await salt('docker.resolve_image_id')(image);
-    const hash = madeOf(createWords(name, image, own), keyOf(imageId, settingsOfNets));
+    const hash = madeOf(createArgs(name, image, own), keyOf(imageId, settingsOfNets));
     const sameContainer = had !== undefined && labelOf(had) === hash && !force;
     const state: string = there ? await salt('docker.state')(name) : 'absent';
     const missing = nets.filter(net => !sameContainer || !joined(had).includes(net));
@@ -95,7 +95,7 @@ export const running = async (
         there,
         state,
         timeout: shutdown_timeout,
-        label: madeOf(createWords(name, image, own), keyOf(id, settingsOfNets)),
+        label: madeOf(createArgs(name, image, own), keyOf(id, settingsOfNets)),
       });
     }
     for (const net of missing)

@@ -1,5 +1,5 @@
 import { exists, expandUser } from '../../../_shared/files/file-paths.ts';
-import { followLinks } from '../../../_shared/safe-fs/place.ts';
+import { followLinks } from '../../../_shared/safe-fs/open-parent.ts';
 import { linesDiff, splitAtNewlines } from '../../../_shared/text/text-diff.ts';
 import { SaltInvocationError } from '../../../api.ts';
 import { copyWithAttributes, readOnlyText, writeText } from '../../edit-file.ts';

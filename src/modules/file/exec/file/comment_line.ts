@@ -1,5 +1,5 @@
 import { expandUser, isFile } from '../../../_shared/files/file-paths.ts';
-import { followLinks } from '../../../_shared/safe-fs/place.ts';
+import { followLinks } from '../../../_shared/safe-fs/open-parent.ts';
 import { pythonRegex } from '../../../_shared/text/python-regex.ts';
 import { linesDiff, splitAtNewlines } from '../../../_shared/text/text-diff.ts';
 import { SaltInvocationError } from '../../../api.ts';

@@ -7,7 +7,7 @@ import { globPaths } from '../../../_shared/files/glob-paths.ts';
 import { groupName, userName } from '../../../_shared/files/owner-names.ts';
 import { readNames } from '../../../_shared/files/read-file.ts';
 import { rmSync, type Stats } from '../../../_shared/safe-fs/fs.ts';
-import { splitCommandWords } from '../../../_shared/text/words.ts';
+import { splitCommandArgs } from '../../../_shared/text/command-args.ts';
 import { SaltInvocationError } from '../../../api.ts';
 import {
   byContent,
@@ -184,7 +184,7 @@ const fields: Readonly<Record<string, (found: WalkedFile) => Value>> = {
 const runner =
   (command: string): Action =>
   async ({ path }) => {
-    const [program, ...args] = splitCommandWords(command).map(word => word.replaceAll('{}', path));
+    const [program, ...args] = splitCommandArgs(command).map(word => word.replaceAll('{}', path));
     if (program === undefined) throw new SaltInvocationError('exec needs a command');
     const { stdout } = await runCommand([program, ...args]);
     return `${command.replaceAll('{}', path)}:\n${stdout}\n`;

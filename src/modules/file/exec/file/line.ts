@@ -1,10 +1,10 @@
 import { expandUser, isFile } from '../../../_shared/files/file-paths.ts';
-import { followLinks } from '../../../_shared/safe-fs/place.ts';
+import { followLinks } from '../../../_shared/safe-fs/open-parent.ts';
 import { splitKeepingEnds } from '../../../_shared/text/python-text.ts';
 import { linesDiff } from '../../../_shared/text/text-diff.ts';
 import { __opts__, CommandExecutionError } from '../../../api.ts';
 import { copyWithAttributes, readText, writeText } from '../../edit-file.ts';
-import { placeLine } from '../../place-line.ts';
+import { placedLines } from '../../insert-line.ts';
 
 type LineKeywords = {
   match?: string | null;
@@ -66,7 +66,7 @@ export const line = async (
   const { text, encoding } = readText(full);
   const lines = splitKeepingEnds(text);
   const options = { match, mode: kind, location, before, after, indent };
-  const result = placeLine(lines, {
+  const result = placedLines(lines, {
     ...options,
     content: content === null ? null : String(content),
   });

@@ -1,7 +1,7 @@
 import { runCommand } from '../../../_shared/commands/run-command.ts';
 import { which } from '../../../_shared/commands/which.ts';
 import { isDir } from '../../../_shared/files/file-paths.ts';
-import { splitCommandWords } from '../../../_shared/text/words.ts';
+import { splitCommandArgs } from '../../../_shared/text/command-args.ts';
 import { CommandExecutionError } from '../../../api.ts';
 
 /**
@@ -25,7 +25,7 @@ export const patch = async (
     throw new CommandExecutionError(
       "patch executable not found. Is the distribution's patch package installed?",
     );
-  const words = splitCommandWords(options);
+  const words = splitCommandArgs(options);
   const has = (pattern: RegExp): boolean => words.some(word => pattern.test(word));
   const folder = isDir(originalfile);
   const { pid, code, stdout, stderr } = await runCommand(

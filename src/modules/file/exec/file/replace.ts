@@ -1,6 +1,6 @@
 import { exists, expandUser, isLink } from '../../../_shared/files/file-paths.ts';
 import { readlinkSync, rmSync, symlinkSync } from '../../../_shared/safe-fs/fs.ts';
-import { followLinks } from '../../../_shared/safe-fs/place.ts';
+import { followLinks } from '../../../_shared/safe-fs/open-parent.ts';
 import { ASCII, pythonRegex, regexFlags } from '../../../_shared/text/python-regex.ts';
 import { splitKeepingEnds } from '../../../_shared/text/python-text.ts';
 import { linesDiff } from '../../../_shared/text/text-diff.ts';

@@ -2,7 +2,7 @@ import { runCommand } from '../../../_shared/commands/run-command.ts';
 import { expandUser, isFile } from '../../../_shared/files/file-paths.ts';
 import { closeSync, openSync, readSync, writeSync } from '../../../_shared/safe-fs/fs.ts';
 import { salt } from '../../../_shared/states/call.ts';
-import { splitCommandWords } from '../../../_shared/text/words.ts';
+import { splitCommandArgs } from '../../../_shared/text/command-args.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 
 /**
@@ -51,7 +51,7 @@ export const sed = async (
   const where = limit === '' ? '' : `/${escaped(limit, escape_all)}/${negate_match ? '!' : ' '}`;
   const script = `${where}s/${escaped(String(before), escape_all)}/${escaped(String(after), escape_all)}/${flags}`;
   const { code, stdout, stderr, pid } = await runCommand(
-    ['sed', backup === '' ? '-i' : `-i${backup}`, ...splitCommandWords(options), script, full],
+    ['sed', backup === '' ? '-i' : `-i${backup}`, ...splitCommandArgs(options), script, full],
     { plainLocale: true },
   );
   return { pid, retcode: code, stdout, stderr };

@@ -10,7 +10,7 @@ import {
   truncateSync,
   utimesSync,
 } from '../../../_shared/safe-fs/fs.ts';
-import { followLinks } from '../../../_shared/safe-fs/place.ts';
+import { followLinks } from '../../../_shared/safe-fs/open-parent.ts';
 import { textList } from '../../../_shared/text/python-text.ts';
 import { decodeForDiff } from '../../../_shared/text/text-diff.ts';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../../../api.ts';

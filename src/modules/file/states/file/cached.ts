@@ -4,7 +4,7 @@ import { expandUser, isFile, realPath } from '../../../_shared/files/file-paths.
 import { rmSync } from '../../../_shared/safe-fs/fs.ts';
 import { sourceSum } from '../../../_shared/sources/source-hash.ts';
 import { parseSource, redactUrl } from '../../../_shared/sources/source-url.ts';
-import { isKeptCurrent } from '../../../_shared/sources/web-source.ts';
+import { isCachedCurrent } from '../../../_shared/sources/web-source.ts';
 import { failed, inPlan, newReturn } from '../../../_shared/states/returns.ts';
 import { __env__, __opts__, __salt__, type StateReturn } from '../../../api.ts';
 
@@ -63,7 +63,7 @@ export const cached = async (
         const now = await __salt__['cp.hash_file']?.(name, env);
         if (now && now.hsum === old) return { ...ret, comment: `File is cached to ${known}` };
       }
-      if (known && isWeb && use_etag && !sum && (await isKeptCurrent(name, env)))
+      if (known && isWeb && use_etag && !sum && (await isCachedCurrent(name, env)))
         return { ...ret, comment: `File is cached to ${known}` };
       return {
         ...ret,

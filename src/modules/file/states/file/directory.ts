@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import {
   type AccountName,
   checkPerms,
-  type WantedPerms,
+  type DesiredPerms,
 } from '../../../_shared/files/check-perms.ts';
 import { missingAccounts } from '../../../_shared/files/file-checks.ts';
 import { normalizeMode } from '../../../_shared/files/file-mode.ts';
@@ -20,13 +20,13 @@ import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { plainStr } from '../../../_shared/text/python-text.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
 import {
-  keptByRequisites,
+  desiredBelow,
   metaChanges,
   recurseSet,
+  requiredPaths,
   superfluous,
   topmost,
   walk,
-  wantedBelow,
 } from '../../directory-checks.ts';
 
 type DirectoryOptions = {
@@ -121,7 +121,7 @@ export const directory = async (
   const set = recurseSet(recurse);
   if (typeof set === 'string') return failed(ret, set);
   const wanted: Wanted = { path, perms, recurse: set, maxDepth: max_depth };
-  const removals = clean ? superfluous(path, await keptByRequisites(required), exclude_pat) : [];
+  const removals = clean ? superfluous(path, await requiredPaths(required), exclude_pat) : [];
   const planned = plan(wanted, removals, children_only);
   if (Object.keys(planned).length === 0 && Object.keys(ret.changes).length === 0)
     return { ...ret, comment: `The directory ${path} is in the correct state` };
@@ -137,7 +137,7 @@ export const directory = async (
 
 type Wanted = {
   path: string;
-  perms: { dir: WantedPerms; file: WantedPerms };
+  perms: { dir: DesiredPerms; file: DesiredPerms };
   recurse: Set<string>;
   maxDepth: number | null;
 };
@@ -185,7 +185,7 @@ const plan = (
   };
   if (recurse.size > 0)
     for (const entry of walk(path, maxDepth)) {
-      const wanted = wantedBelow(entry, recurse, perms);
+      const wanted = desiredBelow(entry, recurse, perms);
       if (wanted) note(entry.path, metaChanges(entry.path, wanted));
     }
   if (!childrenOnly) note(path, metaChanges(path, perms.dir));
@@ -211,7 +211,7 @@ const testAnswer = (ret: StateReturn, planned: PlainDict): StateReturn => {
 const create = async (
   ret: StateReturn,
   path: string,
-  { user, group, mode }: WantedPerms,
+  { user, group, mode }: DesiredPerms,
   makedirs: boolean,
 ): Promise<StateReturn> => {
   if (!isDir(dirname(path)) && !makedirs) return failed(ret, `No directory to create ${path} in`);
@@ -230,14 +230,14 @@ const update = async (
 ): Promise<StateReturn> => {
   const changes: PlainDict = { ...ret.changes };
   const problems: string[] = ownersMissing(recurse, perms.dir);
-  const apply = (entry: string, wanted: WantedPerms): PlainDict => {
+  const apply = (entry: string, wanted: DesiredPerms): PlainDict => {
     const result = checkPerms(entry, wanted);
     problems.push(...result.comments);
     return result.changes;
   };
   if (!childrenOnly) Object.assign(changes, apply(path, perms.dir));
   for (const entry of recurse.size > 0 ? walk(path, maxDepth) : []) {
-    const wanted = wantedBelow(entry, recurse, perms);
+    const wanted = desiredBelow(entry, recurse, perms);
     if (wanted) apply(entry.path, wanted);
   }
   for (const entry of removals.toReversed()) await __salt__['file.remove']?.(entry);
@@ -253,7 +253,7 @@ const update = async (
   return { ...ret, changes: final, comment };
 };
 
-const ownersMissing = (recurse: Set<string>, { user, group }: WantedPerms): string[] => {
+const ownersMissing = (recurse: Set<string>, { user, group }: DesiredPerms): string[] => {
   const problems: string[] = [];
   if (recurse.has('user') && (user === null || user === undefined || uidOf(user) === undefined))
     problems.push(

@@ -1,6 +1,6 @@
 import { messageOf } from '../../../../protocol/error.ts';
 import { expandUser, isFile } from '../../../_shared/files/file-paths.ts';
-import { followLinks } from '../../../_shared/safe-fs/place.ts';
+import { followLinks } from '../../../_shared/safe-fs/open-parent.ts';
 import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { refuseNewlines } from '../../../_shared/text/one-line.ts';
 import { plainStr } from '../../../_shared/text/python-text.ts';

@@ -3,8 +3,8 @@ import { mergeWholeFloats } from '../../../../protocol/whole-floats.ts';
 import {
   type AccountName,
   checkPerms,
+  type DesiredPerms,
   readPerms,
-  type WantedPerms,
 } from '../../../_shared/files/check-perms.ts';
 import { accountIds, missingAccounts, warn } from '../../../_shared/files/file-checks.ts';
 import { modeText, normalizeMode } from '../../../_shared/files/file-mode.ts';
@@ -23,9 +23,14 @@ import { accumulatedFor } from '../../accumulators.ts';
 import { isAlready } from '../../already.ts';
 import { checkContent } from '../../check-cmd.ts';
 import { encodeText } from '../../encode-text.ts';
-import { refuseArguments, wrongPlace } from '../../managed-arguments.ts';
+import { refuseArguments, wrongPath } from '../../managed-arguments.ts';
 import { givenContents, renderContents } from '../../managed-contents.ts';
-import { destinationOf, placeFile, plannedChanges, type WantedFile } from '../../managed-file.ts';
+import {
+  type DesiredFile,
+  destinationOf,
+  installFile,
+  plannedChanges,
+} from '../../managed-file.ts';
 
 type ManagedOptions = {
   source?: string | (string | PlainDict)[] | null;
@@ -170,9 +175,9 @@ export const managed = async (
   const entry = lstatOf(path);
   const isDirectory = entry?.isSymbolicLink() ? isDir(path) : entry?.isDirectory() === true;
   const problem =
-    missingAccounts(user_, group, ids) || wrongPlace(path, context, defaults, isDirectory);
+    missingAccounts(user_, group, ids) || wrongPath(path, context, defaults, isDirectory);
   if (problem) return failed(ret, problem);
-  const perms: WantedPerms = {
+  const perms: DesiredPerms = {
     user: user_,
     group,
     mode: wantedMode,
@@ -214,7 +219,7 @@ export const managed = async (
             saltenv,
           })
         : resolved.text;
-    const file: WantedFile = {
+    const file: DesiredFile = {
       name: path,
       source: found,
       contents:
@@ -228,7 +233,7 @@ export const managed = async (
     if (isAlready(file, entry, ids)) return inCorrectState(ret);
     if (__opts__.test) return await testAnswer(ret, file);
     const checked = check_cmd ? await checkContent(file, check_cmd, tmp_dir, tmp_ext) : file;
-    return 'result' in checked ? { ...ret, ...checked } : await placeFile(ret, checked);
+    return 'result' in checked ? { ...ret, ...checked } : await installFile(ret, checked);
   } catch (error) {
     const message = messageOf(error);
     return failed(
@@ -244,7 +249,7 @@ const uncheckedServer =
 const isSecure = (source: string | PlainDict | null): boolean =>
   /^https:/i.test(typeof source === 'string' ? source : (Object.keys(source ?? {})[0] ?? ''));
 
-const onlyPerms = (ret: StateReturn, name: string, perms: WantedPerms): StateReturn => {
+const onlyPerms = (ret: StateReturn, name: string, perms: DesiredPerms): StateReturn => {
   const { test } = __opts__;
   const current = modeText(readPerms(name, perms.follow ?? true).mode);
   const { ok, changes, comments } = checkPerms(name, perms, { test });
@@ -285,7 +290,7 @@ const sourceFor = async (
   });
 };
 
-const testAnswer = async (ret: StateReturn, file: WantedFile): Promise<StateReturn> => {
+const testAnswer = async (ret: StateReturn, file: DesiredFile): Promise<StateReturn> => {
   const changes = await plannedChanges(file);
   if (Object.keys(changes).length === 0) return inCorrectState(ret);
   if ('diff' in changes && !file.showChanges) changes.diff = '<show_changes=False>';

@@ -6,7 +6,7 @@ import { exists, expandUser, isAbs, isDir } from '../../../_shared/files/file-pa
 import { makeTempFolder, removeTemp } from '../../../_shared/files/temporary.ts';
 import { findSource } from '../../../_shared/sources/file-source.ts';
 import { failed, newReturn } from '../../../_shared/states/returns.ts';
-import { splitCommandWords } from '../../../_shared/text/words.ts';
+import { splitCommandArgs } from '../../../_shared/text/command-args.ts';
 import { __env__, __opts__, type PlainDict, type StateReturn } from '../../../api.ts';
 
 type PatchOptions = {
@@ -67,7 +67,7 @@ export const patch = async (
   if (!path || !source) return failed(ret, 'A file/directory to be patched is required');
   if (!isAbs(path)) return failed(ret, `${path} is not an absolute path`);
   if (!exists(path)) return failed(ret, `${path} does not exist`);
-  const words = splitCommandWords(options);
+  const words = splitCommandArgs(options);
   const refused = words.filter(word =>
     /^(-N|--forward|-r|--reject-file|-o|--output|-d|--directory)/.test(word),
   );

@@ -6,7 +6,7 @@ import { exists, expandUser, isAbs, isDir, isLink } from '../../../_shared/files
 import { parseSource } from '../../../_shared/sources/source-url.ts';
 import { failed, inPlan, newReturn } from '../../../_shared/states/returns.ts';
 import { __env__, __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
-import { keptByRequisites, superfluous, topmost } from '../../directory-checks.ts';
+import { requiredPaths, superfluous, topmost } from '../../directory-checks.ts';
 import { expectRecursed, recursedFiles, sourceIn } from '../../recursed-files.ts';
 import { directory } from './directory.ts';
 import { managed } from './managed.ts';
@@ -189,7 +189,7 @@ export const recurse = async (
     ...links.map(([link]) => join(path, link)),
   ];
   if (clean) {
-    const others = await keptByRequisites(required);
+    const others = await requiredPaths(required);
     const own = [...kept.filter(each => isLink(each) || !isDir(each)), ...emptyDirs];
     const removed = superfluous(path, { ...others, paths: [...own, ...others.paths] }, exclude_pat);
     if (removed.length > 0) await report.removed(removed);

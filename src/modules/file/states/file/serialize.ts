@@ -11,8 +11,8 @@ import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { repackDictList } from '../../../_shared/states/values.ts';
 import { __opts__, __salt__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
 import { encodeText } from '../../encode-text.ts';
-import { wrongPlace } from '../../managed-arguments.ts';
-import { placeFile, plannedChanges, type WantedFile } from '../../managed-file.ts';
+import { wrongPath } from '../../managed-arguments.ts';
+import { type DesiredFile, installFile, plannedChanges } from '../../managed-file.ts';
 import { serializerFor } from '../../serialize-data.ts';
 
 type SerializeOptions = {
@@ -99,7 +99,7 @@ export const serialize = async (
     : dataset;
   if (data === null || data === undefined)
     return failed(ret, "Neither 'dataset' nor 'dataset_pillar' was defined");
-  const problem = missingAccounts(user, group) || wrongPlace(path, null, null);
+  const problem = missingAccounts(user, group) || wrongPath(path, null, null);
   if (problem) return failed(ret, problem);
   const kind = String(serializer || formatter || 'yaml').toLowerCase();
   const format = serializerFor(kind);
@@ -147,7 +147,7 @@ export const serialize = async (
   } catch (error) {
     return failed(ret, messageOf(error));
   }
-  const file: WantedFile = {
+  const file: DesiredFile = {
     name: path,
     contents,
     perms: { user, group, mode: normalizeMode(mode), follow: true },
@@ -155,7 +155,7 @@ export const serialize = async (
     makedirs,
     showChanges: show_changes,
   };
-  const result = __opts__.test ? await testAnswer(ret, file) : await placeFile(ret, file);
+  const result = __opts__.test ? await testAnswer(ret, file) : await installFile(ret, file);
   if (isPlainDict(existing) && isPlainDict(merged) && result.changes.diff)
     result.changes.diff = differences(existing, merged);
   return result;
@@ -172,7 +172,7 @@ const unsupported = (
 ): string =>
   `${argument} ${options.join(', ')} not supported for ${kind}; there are: ${there.join(', ') || 'none'}`;
 
-const testAnswer = async (ret: StateReturn, file: WantedFile): Promise<StateReturn> => {
+const testAnswer = async (ret: StateReturn, file: DesiredFile): Promise<StateReturn> => {
   const changes = await plannedChanges(file);
   if (Object.keys(changes).length === 0)
     return { ...ret, comment: `The file ${file.name} is in the correct state` };

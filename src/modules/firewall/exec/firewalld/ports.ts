@@ -1,4 +1,4 @@
-import { outputLines, outputWords, zoneCmd } from '../../firewall-cmd.ts';
+import { outputLines, outputTokens, zoneCmd } from '../../firewall-cmd.ts';
 import { list_all } from './zones.ts';
 
 /**
@@ -9,7 +9,7 @@ import { list_all } from './zones.ts';
  * @example tsalt-ssh '*' firewalld.list_ports public
  */
 export const list_ports = async (zone: string, permanent = true): Promise<string[]> =>
-  outputWords(await zoneCmd(zone, permanent, '--list-ports'));
+  outputTokens(await zoneCmd(zone, permanent, '--list-ports'));
 
 /**
  * Opens a port in a zone.
@@ -168,7 +168,7 @@ export const remove_port_fwd = async (
  * @example tsalt-ssh '*' firewalld.get_icmp_types
  */
 export const get_icmp_types = async (permanent = true): Promise<string[]> =>
-  outputWords(await zoneCmd(null, permanent, '--get-icmptypes'));
+  outputTokens(await zoneCmd(null, permanent, '--get-icmptypes'));
 
 /**
  * Returns the types of ICMP that a zone blocks.
@@ -178,7 +178,7 @@ export const get_icmp_types = async (permanent = true): Promise<string[]> =>
  * @example tsalt-ssh '*' firewalld.list_icmp_block public
  */
 export const list_icmp_block = async (zone: string, permanent = true): Promise<string[]> =>
-  outputWords(await zoneCmd(zone, permanent, '--list-icmp-blocks'));
+  outputTokens(await zoneCmd(zone, permanent, '--list-icmp-blocks'));
 
 /**
  * Blocks a type of ICMP in a zone.

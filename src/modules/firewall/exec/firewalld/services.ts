@@ -1,5 +1,5 @@
 import { CommandExecutionError } from '../../../api.ts';
-import { firewallCmd, outputWords, zoneCmd } from '../../firewall-cmd.ts';
+import { firewallCmd, outputTokens, zoneCmd } from '../../firewall-cmd.ts';
 import { reload_rules } from './zones.ts';
 
 /**
@@ -9,7 +9,7 @@ import { reload_rules } from './zones.ts';
  * @example tsalt-ssh '*' firewalld.get_services
  */
 export const get_services = async (permanent = true): Promise<string[]> =>
-  outputWords(await zoneCmd(null, permanent, '--get-services'));
+  outputTokens(await zoneCmd(null, permanent, '--get-services'));
 
 /**
  * Makes a service: a name for ports and protocols.
@@ -45,7 +45,7 @@ export const delete_service = async (name: string, restart = true): Promise<stri
 export const list_services = async (
   zone: string | null = null,
   permanent = true,
-): Promise<string[]> => outputWords(await zoneCmd(zone, permanent, '--list-services'));
+): Promise<string[]> => outputTokens(await zoneCmd(zone, permanent, '--list-services'));
 
 /**
  * Allows a service in a zone.
@@ -88,7 +88,7 @@ const serviceCmd = async (service: string, ...args: string[]): Promise<string> =
  * @example tsalt-ssh '*' firewalld.get_service_ports ssh
  */
 export const get_service_ports = async (service: string): Promise<string[]> =>
-  outputWords(await serviceCmd(service, '--get-ports'));
+  outputTokens(await serviceCmd(service, '--get-ports'));
 
 /**
  * Adds a port to a service.
@@ -117,7 +117,7 @@ export const remove_service_port = async (service: string, port: string): Promis
  * @example tsalt-ssh '*' firewalld.get_service_protocols my_service
  */
 export const get_service_protocols = async (service: string): Promise<string[]> =>
-  outputWords(await serviceCmd(service, '--get-protocols'));
+  outputTokens(await serviceCmd(service, '--get-protocols'));
 
 /**
  * Adds a protocol to a service.

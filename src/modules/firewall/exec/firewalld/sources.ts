@@ -1,4 +1,4 @@
-import { outputLines, outputWords, zoneCmd } from '../../firewall-cmd.ts';
+import { outputLines, outputTokens, zoneCmd } from '../../firewall-cmd.ts';
 
 /**
  * Returns the interfaces of a zone.
@@ -8,7 +8,7 @@ import { outputLines, outputWords, zoneCmd } from '../../firewall-cmd.ts';
  * @example tsalt-ssh '*' firewalld.get_interfaces public
  */
 export const get_interfaces = async (zone: string, permanent = true): Promise<string[]> =>
-  outputWords(await zoneCmd(zone, permanent, '--list-interfaces'));
+  outputTokens(await zoneCmd(zone, permanent, '--list-interfaces'));
 
 /**
  * Adds an interface to a zone.
@@ -57,7 +57,7 @@ export const change_interface = async (
  * @example tsalt-ssh '*' firewalld.get_sources public
  */
 export const get_sources = async (zone: string, permanent = true): Promise<string[]> =>
-  outputWords(await zoneCmd(zone, permanent, '--list-sources'));
+  outputTokens(await zoneCmd(zone, permanent, '--list-sources'));
 
 /**
  * Adds a source address to a zone.

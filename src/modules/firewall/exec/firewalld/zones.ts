@@ -8,7 +8,7 @@
  */
 
 import { which } from '../../../_shared/commands/which.ts';
-import { firewallCmd, outputWords, parseZones, type Zones, zoneCmd } from '../../firewall-cmd.ts';
+import { firewallCmd, outputTokens, parseZones, type Zones, zoneCmd } from '../../firewall-cmd.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   which('firewall-cmd') !== undefined || [
@@ -60,7 +60,7 @@ export const set_default_zone = async (zone: string): Promise<string> =>
  * @example tsalt-ssh '*' firewalld.get_zones
  */
 export const get_zones = async (permanent = true): Promise<string[]> =>
-  outputWords(await zoneCmd(null, permanent, '--get-zones'));
+  outputTokens(await zoneCmd(null, permanent, '--get-zones'));
 
 /**
  * Returns all zones with all their settings.

@@ -8,7 +8,7 @@
 import { which } from '../../../_shared/commands/which.ts';
 import { type PlainDict, SaltInvocationError } from '../../../api.ts';
 import { ruleText } from '../../iptables-rule.ts';
-import { changeIptables, iptablesPath, runIptables, wordsOfRule } from '../../iptables-run.ts';
+import { argsOfRule, changeIptables, iptablesPath, runIptables } from '../../iptables-run.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   which('iptables') !== undefined || [false, 'iptables is not there.'];
@@ -75,7 +75,7 @@ export const check = async (
   rule: string,
   family = 'ipv4',
 ): Promise<boolean> =>
-  (await runIptables(family, '-t', table, '-C', chain, ...wordsOfRule(rule))).code === 0;
+  (await runIptables(family, '-t', table, '-C', chain, ...argsOfRule(rule))).code === 0;
 
 /**
  * Appends a rule. Returns false if it already exists.
@@ -94,7 +94,7 @@ export const append = async (
 ): Promise<boolean> =>
   (await check(table, chain, rule, family))
     ? false
-    : changeIptables(family, '-t', table, '-A', chain, ...wordsOfRule(rule));
+    : changeIptables(family, '-t', table, '-A', chain, ...argsOfRule(rule));
 
 /**
  * Inserts a rule. Returns false if it already exists.
@@ -121,7 +121,7 @@ export const insert = async (
   const { stdout } = await runIptables(family, '-t', table, '-S', chain);
   const count = stdout.split('\n').filter(line => line.startsWith('-A ')).length;
   const at = position < 0 ? Math.max(1, count + position + 1) : position;
-  return changeIptables(family, '-t', table, '-I', chain, String(at), ...wordsOfRule(rule));
+  return changeIptables(family, '-t', table, '-I', chain, String(at), ...argsOfRule(rule));
 };
 
 /**
@@ -143,6 +143,6 @@ export const delete_ = async (
 ): Promise<boolean> => {
   if (position !== null && rule !== '')
     throw new SaltInvocationError('Error: Only specify a position or a rule, not both');
-  const which_ = position === null ? wordsOfRule(rule) : [String(position)];
+  const which_ = position === null ? argsOfRule(rule) : [String(position)];
   return changeIptables(family, '-t', table, '-D', chain, ...which_);
 };

@@ -1,12 +1,12 @@
 import { nftFamily, nftName } from '../../nft.ts';
 import {
-  chainAnswer,
   chainInfo,
+  chainResult,
   changeNft,
-  type NftAnswer,
+  type NftResult,
   needChain,
-  tableAnswer,
-} from '../../nft-answer.ts';
+  tableResult,
+} from '../../nft-result.ts';
 
 /**
  * Whether a chain is there.
@@ -20,7 +20,7 @@ export const check_chain = async (
   table: string,
   chain: string,
   family = 'ipv4',
-): Promise<NftAnswer> => chainAnswer(table, chain, family);
+): Promise<NftResult> => chainResult(table, chain, family);
 
 /**
  * Makes a chain; with type, hook and priority one that packets pass by themselves.
@@ -47,10 +47,10 @@ export const new_chain = async (
     priority?: number | string | null;
     family?: string;
   } = {},
-): Promise<NftAnswer> => {
-  const owner = await tableAnswer(table, family);
+): Promise<NftResult> => {
+  const owner = await tableResult(table, family);
   if (!owner.result) return owner;
-  if ((await chainAnswer(table, chain, family)).result)
+  if ((await chainResult(table, chain, family)).result)
     return {
       result: false,
       comment: `Chain ${chain} in table ${table} in family ${family} already exists`,
@@ -86,7 +86,7 @@ export const delete_chain = async (
   table: string,
   chain: string,
   family = 'ipv4',
-): Promise<NftAnswer> => {
+): Promise<NftResult> => {
   const missing = await needChain(table, chain, family);
   if (missing) return missing;
   return changeNft(
@@ -104,10 +104,10 @@ export const delete_chain = async (
  * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`
  * @example tsalt-ssh '*' nftables.flush filter input
  */
-export const flush = async (table = 'filter', chain = '', family = 'ipv4'): Promise<NftAnswer> => {
+export const flush = async (table = 'filter', chain = '', family = 'ipv4'): Promise<NftResult> => {
   const missing = chain
     ? await needChain(table, chain, family)
-    : [await tableAnswer(table, family)].find(({ result }) => !result);
+    : [await tableResult(table, family)].find(({ result }) => !result);
   if (missing) return missing;
   const where = `from ${chain ? `chain ${chain} in ` : ''}table ${table} in family ${family}.`;
   return changeNft(

@@ -10,7 +10,7 @@
 import { which } from '../../../_shared/commands/which.ts';
 import type { PlainDict } from '../../../api.ts';
 import { listedForm, nftFamily, nftName, rulesOfChain, runNft } from '../../nft.ts';
-import { changeNft, type NftAnswer, needChain } from '../../nft-answer.ts';
+import { changeNft, type NftResult, needChain } from '../../nft-result.ts';
 import { nftRuleText } from '../../nft-rule.ts';
 
 export const __virtual__ = (): true | [false, string] =>
@@ -82,7 +82,7 @@ export const check = async (
   chain: string,
   rule: string,
   family = 'ipv4',
-): Promise<NftAnswer> => {
+): Promise<NftResult> => {
   const found = await get_rule_handle(table, chain, rule, family);
   return found.result
     ? {
@@ -135,7 +135,7 @@ export const append = async (
   chain: string,
   rule: string,
   family = 'ipv4',
-): Promise<NftAnswer> => addRule(table, chain, rule, family, ['add']);
+): Promise<NftResult> => addRule(table, chain, rule, family, ['add']);
 
 /**
  * Inserts a rule at the start of a chain, or at number `position`.
@@ -153,7 +153,7 @@ export const insert = async (
   position: number | null = null,
   rule = '',
   family = 'ipv4',
-): Promise<NftAnswer> => {
+): Promise<NftResult> => {
   const at = position ?? 1;
   return addRule(table, chain, rule, family, at > 1 ? ['insert', String(at - 1)] : ['insert']);
 };
@@ -164,7 +164,7 @@ const addRule = async (
   rule: string,
   family: string,
   [verb = 'add', index]: string[],
-): Promise<NftAnswer> => {
+): Promise<NftResult> => {
   const found = await get_rule_handle(table, chain, rule, family);
   const where = `chain ${chain} in table ${table} in family ${family}`;
   if (found.result) return { result: false, comment: `Rule ${rule} ${where} already exists` };
@@ -202,7 +202,7 @@ export const delete_ = async (
   position: number | null = null,
   rule = '',
   family = 'ipv4',
-): Promise<NftAnswer> => {
+): Promise<NftResult> => {
   if (position !== null && rule !== '')
     return { result: false, comment: 'Only specify a position or a rule, not both' };
   const missing = await needChain(table, chain, family);

@@ -1,6 +1,6 @@
 import type { PlainDict } from '../../../api.ts';
 import { listNft, nftFamily, nftName } from '../../nft.ts';
-import { changeNft, type NftAnswer, tableAnswer } from '../../nft-answer.ts';
+import { changeNft, type NftResult, tableResult } from '../../nft-result.ts';
 
 /**
  * Returns the tables of a family.
@@ -20,8 +20,8 @@ export const list_tables = async (family = 'ipv4'): Promise<PlainDict[]> =>
  * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`
  * @example tsalt-ssh '*' nftables.check_table nat
  */
-export const check_table = async (table: string, family = 'ipv4'): Promise<NftAnswer> =>
-  tableAnswer(table, family);
+export const check_table = async (table: string, family = 'ipv4'): Promise<NftResult> =>
+  tableResult(table, family);
 
 /**
  * Makes a table.
@@ -30,8 +30,8 @@ export const check_table = async (table: string, family = 'ipv4'): Promise<NftAn
  * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`
  * @example tsalt-ssh '*' nftables.new_table filter
  */
-export const new_table = async (table: string, family = 'ipv4'): Promise<NftAnswer> => {
-  const before = await tableAnswer(table, family);
+export const new_table = async (table: string, family = 'ipv4'): Promise<NftResult> => {
+  const before = await tableResult(table, family);
   if (before.result || !table) return before;
   return changeNft(
     ['add', 'table', nftFamily(family), nftName(table, 'table')],
@@ -47,8 +47,8 @@ export const new_table = async (table: string, family = 'ipv4'): Promise<NftAnsw
  * @param family `ipv4`, `ipv6`, `inet`, `arp`, `bridge` or `netdev`
  * @example tsalt-ssh '*' nftables.delete_table filter
  */
-export const delete_table = async (table: string, family = 'ipv4'): Promise<NftAnswer> => {
-  const before = await tableAnswer(table, family);
+export const delete_table = async (table: string, family = 'ipv4'): Promise<NftResult> => {
+  const before = await tableResult(table, family);
   if (!before.result) return before;
   return changeNft(
     ['delete', 'table', nftFamily(family), table],

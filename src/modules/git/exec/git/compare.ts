@@ -3,11 +3,11 @@ import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 import {
   type Base,
   type GitOpts,
-  gitOptionWords,
+  gitOptionArgs,
   type Opts,
   runOptions,
 } from '../../git-options.ts';
-import { git, gitText, plainWord } from '../../git-run.ts';
+import { git, gitText, plainArg } from '../../git-run.ts';
 
 /**
  * Returns the best common ancestor of commits.
@@ -52,7 +52,7 @@ export const merge_base = async (
     throw new SaltInvocationError(
       "The 'all' argument is not compatible with 'independent', 'is_ancestor', or 'fork_point'",
     );
-  const commits = toList(refs).map(ref => plainWord(ref, 'ref'));
+  const commits = toList(refs).map(ref => plainArg(ref, 'ref'));
   if (is_ancestor && commits.length !== 2)
     throw new SaltInvocationError("Two refs/commits are required if 'is_ancestor' is True");
   const kind = [
@@ -60,9 +60,9 @@ export const merge_base = async (
     ...(octopus ? ['--octopus'] : []),
     ...(is_ancestor ? ['--is-ancestor'] : []),
     ...(independent ? ['--independent'] : []),
-    ...(fork_point ? ['--fork-point', plainWord(fork_point, 'ref')] : []),
+    ...(fork_point ? ['--fork-point', plainArg(fork_point, 'ref')] : []),
   ];
-  const args = ['merge-base', ...gitOptionWords(opts), ...kind, ...commits];
+  const args = ['merge-base', ...gitOptionArgs(opts), ...kind, ...commits];
   const how = runOptions(cwd, { git_opts, ...options });
   if (is_ancestor) return (await git(args, { ...how, ignore: true })).code === 0;
   const found = (await gitText(args, how)).split('\n').filter(Boolean);
@@ -88,7 +88,7 @@ export const merge_tree = async (
 ): Promise<string> => {
   const from = base ?? String(await merge_base(cwd, [ref1, ref2], options));
   return gitText(
-    ['merge-tree', ...[from, ref1, ref2].map(ref => plainWord(ref, 'ref'))],
+    ['merge-tree', ...[from, ref1, ref2].map(ref => plainArg(ref, 'ref'))],
     runOptions(cwd, options),
   );
 };
@@ -125,9 +125,9 @@ export const diff = async (
   if (no_index && cached)
     throw new CommandExecutionError("The 'no_index' and 'cached' options cannot be used together");
   const commits = no_index ? [] : cached ? [item1] : [item1, item2];
-  const given = commits.filter(item => item !== null).map(item => plainWord(item, 'revision'));
+  const given = commits.filter(item => item !== null).map(item => plainArg(item, 'revision'));
   const kind = no_index ? ['--no-index'] : cached ? ['--cached'] : [];
-  const args = ['diff', ...gitOptionWords(opts), ...kind, ...given, '--', ...toList(paths)];
+  const args = ['diff', ...gitOptionArgs(opts), ...kind, ...given, '--', ...toList(paths)];
   const how = runOptions(cwd, { git_opts, user, password, output_encoding });
   // With --no-index, an exit status of 1 means that there are differences.
   return (await git(args, { ...how, ignore: no_index })).stdout.replace(/\n$/, '');
@@ -148,11 +148,11 @@ export const symbolic_ref = async (
   value: string | null = null,
   { opts = '', ...options }: Opts & GitOpts & Base = {},
 ): Promise<string> => {
-  const flags = gitOptionWords(opts);
+  const flags = gitOptionArgs(opts);
   if (value !== null && flags.some(flag => flag === '-d' || flag === '--delete'))
     throw new SaltInvocationError(
       'Value cannot be set for symbolic ref if -d/--delete is included in opts',
     );
-  const words = [ref, ...(value === null ? [] : [value])].map(word => plainWord(word, 'ref'));
+  const words = [ref, ...(value === null ? [] : [value])].map(word => plainArg(word, 'ref'));
   return gitText(['symbolic-ref', ...flags, ...words], runOptions(cwd, options));
 };

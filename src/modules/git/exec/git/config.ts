@@ -1,7 +1,7 @@
 import { toList } from '../../../_shared/states/values.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 import { type Base, runOptions } from '../../git-options.ts';
-import { type GitOptions, git, plainWord } from '../../git-run.ts';
+import { type GitOptions, git, plainArg } from '../../git-run.ts';
 
 type ConfigOptions = {
   /** the repository */
@@ -36,7 +36,7 @@ export const config_get_all = async (
   options: ConfigOptions = {},
 ): Promise<string[]> => {
   const { flag, how } = scope(options);
-  const { code, stdout } = await git(['config', flag, '--get-all', plainWord(key, 'key')], how);
+  const { code, stdout } = await git(['config', flag, '--get-all', plainArg(key, 'key')], how);
   return code === 0 ? stdout.replace(/\n$/, '').split('\n') : [];
 };
 
@@ -74,7 +74,7 @@ export const config_get_regexp = async (
   }: { value_regex?: string | null } & ConfigOptions = {},
 ): Promise<Record<string, string[]>> => {
   const { flag, how } = scope({ cwd, user, ...options });
-  const words = [plainWord(key, 'key'), ...(value_regex === null ? [] : [value_regex])];
+  const words = [plainArg(key, 'key'), ...(value_regex === null ? [] : [value_regex])];
   const { stdout } = await git(['config', flag, '--null', '--get-regexp', ...words], how);
   const found: Record<string, string[]> = {};
   for (const entry of stdout.split('\0').filter(Boolean)) {
@@ -116,7 +116,7 @@ export const config_set = async (
   if (value !== null && multivar !== null)
     throw new SaltInvocationError("Only one of 'value' and 'multivar' is permitted");
   const { flag, how } = scope({ cwd, user, ...options });
-  const name = plainWord(key, 'key');
+  const name = plainArg(key, 'key');
   const [first = '', ...rest] = value === null ? toList(multivar) : [String(value)];
   const write = async (kind: string, each: string): Promise<void> => {
     await git(['config', flag, kind, name, each], { ...how, ignore: false });
@@ -145,7 +145,7 @@ export const config_unset = async (
 ): Promise<boolean> => {
   const { all = false, ...options } = given;
   const { flag, how } = scope({ cwd, user, ...options });
-  const words = [plainWord(key, 'key'), ...(value_regex === null ? [] : [value_regex])];
+  const words = [plainArg(key, 'key'), ...(value_regex === null ? [] : [value_regex])];
   const { code, stderr } = await git(
     ['config', flag, all ? '--unset-all' : '--unset', ...words],
     how,

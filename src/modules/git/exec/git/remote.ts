@@ -5,13 +5,13 @@ import {
   type Base,
   type GitLogin,
   type GitOpts,
-  gitOptionWords,
+  gitOptionArgs,
   inHome,
   type Opts,
   runOptions,
 } from '../../git-options.ts';
 import { loginUrl } from '../../git-remotes.ts';
-import { git, gitText, plainWord } from '../../git-run.ts';
+import { git, gitText, plainArg } from '../../git-run.ts';
 
 type Remote = Opts & GitOpts & Base & GitLogin;
 
@@ -41,7 +41,7 @@ export const clone = async (
   if (name !== null) mkdirSync(place, { recursive: true });
   const how = { git_opts, user, password, identity, ...login };
   await git(
-    ['clone', ...gitOptionWords(opts), '--', url, name ?? place],
+    ['clone', ...gitOptionArgs(opts), '--', url, name ?? place],
     runOptions(name === null ? '/' : place, how, url),
   );
   return true;
@@ -77,9 +77,9 @@ export const fetch = async (
   } & Remote = {},
 ): Promise<PlainDict> => {
   const what = remote
-    ? [plainWord(remote, 'remote'), ...toList(refspecs).map(ref => plainWord(ref, 'refspec'))]
+    ? [plainArg(remote, 'remote'), ...toList(refspecs).map(ref => plainArg(ref, 'refspec'))]
     : [];
-  const args = ['fetch', ...(force ? ['--force'] : []), ...gitOptionWords(opts), ...what];
+  const args = ['fetch', ...(force ? ['--force'] : []), ...gitOptionArgs(opts), ...what];
   const how = { git_opts, user, password, identity, ...login };
   const url = await loginUrl(cwd, how, remote);
   return fetched((await git(args, runOptions(cwd, how, url))).stderr);
@@ -128,9 +128,9 @@ export const ls_remote = async (
 ): Promise<Record<string, string>> => {
   const how = { git_opts, user, password, identity, ...login };
   const url = cwd === null ? remote : await loginUrl(cwd, how, remote);
-  const only = ref === null ? [] : [plainWord(ref, 'ref')];
+  const only = ref === null ? [] : [plainArg(ref, 'ref')];
   const text = await gitText(
-    ['ls-remote', ...gitOptionWords(opts), '--', remote, ...only],
+    ['ls-remote', ...gitOptionArgs(opts), '--', remote, ...only],
     runOptions(cwd ?? '/', how, url),
   );
   return refsOf(text);
@@ -167,7 +167,7 @@ export const remote_refs = async (
   }: { heads?: boolean; tags?: boolean; filter?: string | null } & Base & GitLogin = {},
 ): Promise<Record<string, string>> => {
   const flags = [...(heads ? ['--heads'] : []), ...(tags ? ['--tags'] : [])];
-  const only = filter === null ? [] : [plainWord(filter, 'filter')];
+  const only = filter === null ? [] : [plainArg(filter, 'filter')];
   const how = { user, password, identity, ...login };
   return refsOf(
     await gitText(['ls-remote', ...flags, '--', url, ...only], runOptions('/', how, url)),
@@ -193,7 +193,7 @@ export const pull = async (
   }: Remote = {},
 ): Promise<string> => {
   const how = { git_opts, user, password, identity, ...login };
-  return gitText(['pull', ...gitOptionWords(opts)], runOptions(cwd, how, await loginUrl(cwd, how)));
+  return gitText(['pull', ...gitOptionArgs(opts)], runOptions(cwd, how, await loginUrl(cwd, how)));
 };
 
 /**
@@ -221,9 +221,9 @@ export const push = async (
   const args = [
     'push',
     '--porcelain',
-    ...gitOptionWords(opts),
-    plainWord(remote, 'remote'),
-    plainWord(ref, 'ref'),
+    ...gitOptionArgs(opts),
+    plainArg(remote, 'remote'),
+    plainArg(ref, 'ref'),
   ];
   const how = { git_opts, user, password, identity, ...login };
   return gitText(args, runOptions(cwd, how, await loginUrl(cwd, how, remote)));

@@ -2,7 +2,7 @@ import { redact } from '../../../_shared/sources/url-login.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 import { type Base, runOptions } from '../../git-options.ts';
 import { type RemoteUrls, remoteUrls } from '../../git-remotes.ts';
-import { git, plainWord } from '../../git-run.ts';
+import { git, plainArg } from '../../git-run.ts';
 
 /**
  * Returns the remotes of a repository with their URLs.
@@ -99,7 +99,7 @@ export const remote_set = async (
     );
   const how = runOptions(cwd, { user, password, ...options });
   const known = Object.hasOwn(await remotes(cwd, { user }), remote);
-  const name = plainWord(remote, 'remote');
+  const name = plainArg(remote, 'remote');
   await git(['remote', known ? 'set-url' : 'add', '--', name, url], how);
   if (push_url) await git(['remote', 'set-url', '--push', '--', name, push_url], how);
   return remote_get(cwd, remote, { user });

@@ -12,12 +12,12 @@ import { existsSync } from '../../../_shared/safe-fs/fs.ts';
 import {
   type Base,
   type GitOpts,
-  gitOptionWords,
+  gitOptionArgs,
   inHome,
   type Opts,
   runOptions,
 } from '../../git-options.ts';
-import { git, gitText, plainWord } from '../../git-run.ts';
+import { git, gitText, plainArg } from '../../git-run.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   which('git') ? true : [false, 'git is not installed'];
@@ -72,7 +72,7 @@ export const revision = async (
       ...(short ? ['--short'] : []),
       '--verify',
       '--quiet',
-      `${plainWord(rev, 'rev')}^{commit}`,
+      `${plainArg(rev, 'rev')}^{commit}`,
     ],
     runOptions(cwd, options),
   );
@@ -148,7 +148,7 @@ export const rev_parse = async (
   { opts = '', ...options }: Opts & GitOpts & Base = {},
 ): Promise<string> =>
   gitText(
-    ['rev-parse', ...gitOptionWords(opts), ...(rev ? [plainWord(rev, 'rev')] : [])],
+    ['rev-parse', ...gitOptionArgs(opts), ...(rev ? [plainArg(rev, 'rev')] : [])],
     runOptions(cwd, options),
   );
 
@@ -194,4 +194,4 @@ export const status = async (
  * @example tsalt-ssh '*' git.describe /srv/app
  */
 export const describe = async (cwd: string, rev = 'HEAD', options: Base = {}): Promise<string> =>
-  gitText(['describe', '--always', plainWord(rev, 'rev')], runOptions(cwd, options));
+  gitText(['describe', '--always', plainArg(rev, 'rev')], runOptions(cwd, options));

@@ -3,12 +3,12 @@ import {
   type Base,
   type GitLogin,
   type GitOpts,
-  gitOptionWords,
+  gitOptionArgs,
   type Opts,
   runOptions,
 } from '../../git-options.ts';
 import { loginUrl } from '../../git-remotes.ts';
-import { gitText, plainWord } from '../../git-run.ts';
+import { gitText, plainArg } from '../../git-run.ts';
 
 type Submodule = Opts & GitOpts & Base & GitLogin;
 
@@ -40,7 +40,7 @@ export const submodule = async (
     );
   const how = { git_opts, user, password, identity, ...login };
   return gitText(
-    ['submodule', plainWord(command, 'command'), ...gitOptionWords(opts)],
+    ['submodule', plainArg(command, 'command'), ...gitOptionArgs(opts)],
     runOptions(cwd, how, await loginUrl(cwd, how)),
   );
 };
@@ -58,5 +58,5 @@ export const submodule_update = async (
 ): Promise<string> =>
   submodule(cwd, 'update', {
     ...options,
-    opts: ['--init', '--recursive', ...gitOptionWords(opts)],
+    opts: ['--init', '--recursive', ...gitOptionArgs(opts)],
   });

@@ -3,12 +3,12 @@ import { SaltInvocationError } from '../../../api.ts';
 import {
   type Base,
   type GitOpts,
-  gitOptionWords,
+  gitOptionArgs,
   inHome,
   type Opts,
   runOptions,
 } from '../../git-options.ts';
-import { git, gitText, plainWord } from '../../git-run.ts';
+import { git, gitText, plainArg } from '../../git-run.ts';
 
 type WorkOptions = Opts & GitOpts & Base;
 
@@ -28,9 +28,9 @@ export const checkout = async (
 ): Promise<string> => {
   if (!rev && !opts)
     throw new SaltInvocationError("'rev' argument is required unless -b or -B in opts");
-  const args = ['checkout', ...(force ? ['--force'] : []), ...gitOptionWords(opts)];
+  const args = ['checkout', ...(force ? ['--force'] : []), ...gitOptionArgs(opts)];
   return (
-    await git([...args, ...(rev ? [plainWord(rev, 'rev')] : []), '--'], runOptions(cwd, options))
+    await git([...args, ...(rev ? [plainArg(rev, 'rev')] : []), '--'], runOptions(cwd, options))
   ).stderr.trim();
 };
 
@@ -54,7 +54,7 @@ export const reset = async (
   }: WorkOptions & { identity?: string | null } = {},
 ): Promise<string> =>
   gitText(
-    ['reset', ...gitOptionWords(opts)],
+    ['reset', ...gitOptionArgs(opts)],
     runOptions(cwd, { git_opts, user, password, identity, ...options }),
   );
 
@@ -92,10 +92,7 @@ export const init = async (
     ...(shared === null || shared === false ? [] : [`--shared=${sharing(shared)}`]),
   ];
   const place = inHome(cwd, options.user);
-  return gitText(
-    ['init', ...flags, ...gitOptionWords(opts), '--', place],
-    runOptions('/', options),
-  );
+  return gitText(['init', ...flags, ...gitOptionArgs(opts), '--', place], runOptions('/', options));
 };
 
 /** Returns a mode for git, which accepts only octal modes that begin with 0. */
@@ -115,7 +112,7 @@ export const add = async (
   filename: string,
   { opts = '', ...options }: WorkOptions = {},
 ): Promise<string> =>
-  gitText(['add', '--verbose', ...gitOptionWords(opts), '--', filename], runOptions(cwd, options));
+  gitText(['add', '--verbose', ...gitOptionArgs(opts), '--', filename], runOptions(cwd, options));
 
 /**
  * Removes files from the working tree and from the index.
@@ -130,7 +127,7 @@ export const rm = async (
   filename: string,
   { opts = '', ...options }: WorkOptions = {},
 ): Promise<string> =>
-  gitText(['rm', ...gitOptionWords(opts), '--', filename], runOptions(cwd, options));
+  gitText(['rm', ...gitOptionArgs(opts), '--', filename], runOptions(cwd, options));
 
 /**
  * Commits.
@@ -156,7 +153,7 @@ export const commit = async (
   gitText(
     [
       'commit',
-      ...gitOptionWords(opts),
+      ...gitOptionArgs(opts),
       `--message=${message}`,
       ...(filename ? ['--', filename] : []),
     ],
@@ -176,8 +173,8 @@ export const branch = async (
   name: string | null = null,
   { opts = '', ...options }: WorkOptions = {},
 ): Promise<boolean> => {
-  const named = name === null ? [] : [plainWord(name, 'branch')];
-  await git(['branch', ...gitOptionWords(opts), ...named], runOptions(cwd, options));
+  const named = name === null ? [] : [plainArg(name, 'branch')];
+  await git(['branch', ...gitOptionArgs(opts), ...named], runOptions(cwd, options));
   return true;
 };
 
@@ -201,7 +198,7 @@ export const tag = async (
     ...options
   }: { ref?: string; message?: string | null } & WorkOptions = {},
 ): Promise<string> => {
-  const words = gitOptionWords(opts).filter(word => !['-a', '--annotate'].includes(word));
+  const words = gitOptionArgs(opts).filter(word => !['-a', '--annotate'].includes(word));
   if (words.some(word => word === '-m' || word.includes('--message')))
     throw new SaltInvocationError('Tag messages must be passed in the "message" argument');
   const deletes = words.some(word => ['-d', '--delete'].includes(word));
@@ -210,8 +207,8 @@ export const tag = async (
       'tag',
       ...words,
       ...(message === null ? [] : [`--message=${message}`]),
-      plainWord(name, 'tag'),
-      ...(deletes ? [] : [plainWord(ref, 'ref')]),
+      plainArg(name, 'tag'),
+      ...(deletes ? [] : [plainArg(ref, 'ref')]),
     ],
     runOptions(cwd, options),
   );
@@ -238,7 +235,7 @@ export const merge = async (
   }: { rev?: string | null } & WorkOptions & { identity?: string | null } = {},
 ): Promise<string> =>
   gitText(
-    ['merge', ...gitOptionWords(opts), ...(rev ? [plainWord(rev, 'rev')] : [])],
+    ['merge', ...gitOptionArgs(opts), ...(rev ? [plainArg(rev, 'rev')] : [])],
     runOptions(cwd, { git_opts, user, password, identity, ...options }),
   );
 
@@ -255,10 +252,7 @@ export const stash = async (
   action = 'save',
   { opts = '', ...options }: WorkOptions = {},
 ): Promise<string> =>
-  gitText(
-    ['stash', plainWord(action, 'action'), ...gitOptionWords(opts)],
-    runOptions(cwd, options),
-  );
+  gitText(['stash', plainArg(action, 'action'), ...gitOptionArgs(opts)], runOptions(cwd, options));
 
 /**
  * Discards changes in the working tree.
@@ -290,10 +284,10 @@ export const rebase = async (
   rev = 'master',
   { opts = '', ...options }: WorkOptions = {},
 ): Promise<string> => {
-  const flags = gitOptionWords(opts);
+  const flags = gitOptionArgs(opts);
   if (flags.some(flag => flag === '-i' || flag === '--interactive'))
     throw new SaltInvocationError('Interactive rebases are not supported');
-  const revs = gitOptionWords(rev).map(word => plainWord(word, 'rev'));
+  const revs = gitOptionArgs(rev).map(word => plainArg(word, 'rev'));
   return gitText(['rebase', ...flags, ...revs], runOptions(cwd, options));
 };
 
@@ -328,7 +322,7 @@ export const archive = async (
     `--output=${inHome(output, user)}`,
   ];
   await git(
-    ['archive', ...flags, plainWord(rev, 'rev')],
+    ['archive', ...flags, plainArg(rev, 'rev')],
     runOptions(cwd, { git_opts, user, password, ...options }),
   );
   return true;

@@ -5,12 +5,12 @@ import { CommandExecutionError, type PlainDict, SaltInvocationError } from '../.
 import {
   type Base,
   type GitOpts,
-  gitOptionWords,
+  gitOptionArgs,
   inHome,
   type Opts,
   runOptions,
 } from '../../git-options.ts';
-import { git, gitText, plainWord } from '../../git-run.ts';
+import { git, gitText, plainArg } from '../../git-run.ts';
 
 /**
  * Whether a directory is part of a worktree that belongs to another repository.
@@ -114,13 +114,13 @@ export const worktree_add = async (
 ): Promise<string> => {
   if (branch && detach)
     throw new SaltInvocationError("Only one of 'branch' and 'detach' is allowed");
-  const made = plainWord(branch ?? basename(worktree_path), 'branch');
+  const made = plainArg(branch ?? basename(worktree_path), 'branch');
   const how = detach
     ? ['--detach']
     : [reset_branch ? '-B' : '-b', made, ...(force ? ['--force'] : [])];
-  const from = ref === null ? [] : [plainWord(ref, 'ref')];
+  const from = ref === null ? [] : [plainArg(ref, 'ref')];
   const { stdout, stderr } = await git(
-    ['worktree', 'add', ...how, ...gitOptionWords(opts), '--', worktree_path, ...from],
+    ['worktree', 'add', ...how, ...gitOptionArgs(opts), '--', worktree_path, ...from],
     runOptions(cwd, { git_opts, user, password, ignore_retcode, output_encoding }),
   );
   return `${stderr}${stdout}`.trim();
@@ -152,7 +152,7 @@ export const worktree_prune = async (
     ...(expire ? [`--expire=${expire}`] : []),
   ];
   const { stdout, stderr } = await git(
-    ['worktree', 'prune', ...flags, ...gitOptionWords(opts)],
+    ['worktree', 'prune', ...flags, ...gitOptionArgs(opts)],
     runOptions(cwd, options),
   );
   return `${stdout}${stderr}`.trim();

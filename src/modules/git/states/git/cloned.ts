@@ -5,10 +5,10 @@ import { exists, expandUser, isAbs } from '../../../_shared/files/file-paths.ts'
 import { redact } from '../../../_shared/sources/url-login.ts';
 import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
-import { saidByGit } from '../../git-comments.ts';
+import { gitMessage } from '../../git-comments.ts';
 import { commitOf } from '../../git-local.ts';
 import { type Base, type GitLogin, refuseEncoding } from '../../git-options.ts';
-import { plainWord } from '../../git-run.ts';
+import { plainArg } from '../../git-run.ts';
 
 /**
  * Makes sure that a repository is cloned. An existing clone is not changed.
@@ -58,7 +58,7 @@ export const cloned = async (
   const wanted = branch === null ? null : String(branch);
   try {
     refuseEncoding(output_encoding);
-    if (wanted !== null) plainWord(wanted, "'branch' argument");
+    if (wanted !== null) plainArg(wanted, "'branch' argument");
     if (!exists(path))
       return await cloneTo(ret, path, wanted, { user, identity, https_user, https_pass });
     await __salt__['git.status'](path, { user });
@@ -98,7 +98,7 @@ const cloneTo = async (
   try {
     await __salt__['git.clone'](path, ret.name, { opts, ...login });
   } catch (error) {
-    return failed(ret, `Clone failed: ${saidByGit(error)}`);
+    return failed(ret, `Clone failed: ${gitMessage(error)}`);
   }
   return { ...ret, changes, comment: `${name} cloned to ${path}${withBranch}` };
 };

@@ -3,7 +3,7 @@ import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { isPathToCome, isUserToCome } from '../../../_shared/states/to-come.ts';
 import { plainRepr, plainStr } from '../../../_shared/text/python-text.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
-import { saidByGit } from '../../git-comments.ts';
+import { gitMessage } from '../../git-comments.ts';
 import { refuseEncoding } from '../../git-options.ts';
 
 type Unused = {
@@ -86,7 +86,7 @@ export const config_set = async (
       await __salt__['git.config_set'](name, { ...scope, multivar: wanted });
     } catch (error) {
       const shown = `${global ? 'global key ' : ''}'${name}'`;
-      return failed(ret, `Failed to set ${shown} to ${text}: ${saidByGit(error)}`);
+      return failed(ret, `Failed to set ${shown} to ${text}: ${gitMessage(error)}`);
     }
     return { ...ret, changes: { [name]: change }, comment: `${key} was ${what} ${text}` };
   } catch (error) {

@@ -4,12 +4,12 @@ import { redact } from '../../../_shared/sources/url-login.ts';
 import { failed, inPlan, newReturn } from '../../../_shared/states/returns.ts';
 import { plainStr } from '../../../_shared/text/python-text.ts';
 import { __opts__, __salt__, type StateReturn } from '../../../api.ts';
-import { failedAfter, saidByGit, sentences } from '../../git-comments.ts';
+import { failedAfter, gitMessage, sentences } from '../../git-comments.ts';
 import { commitOf, isClone } from '../../git-local.ts';
 import { beforeClone } from '../../git-new-clone.ts';
 import { type Base, type GitLogin, refuseEncoding } from '../../git-options.ts';
 import { remoteRev } from '../../git-remote-rev.ts';
-import { loginFor, plainWord } from '../../git-run.ts';
+import { loginFor, plainArg } from '../../git-run.ts';
 
 type DetachedOptions = {
   target?: string | null;
@@ -85,7 +85,7 @@ export const detached = async (
     const login = { user, identity, ...https };
     const isHash = /^[0-9a-f]{1,40}$/i.test(String(rev));
     const wanted = isHash ? String(rev).toLowerCase() : String(rev);
-    const place = { url, path, remote: plainWord(remote, 'remote'), login, isHash, rev: wanted };
+    const place = { url, path, remote: plainArg(remote, 'remote'), login, isHash, rev: wanted };
     const isNew = !(await isClone(path, user));
     const early = isNew
       ? await cloneFirst(ret, place, force_clone, comments)
@@ -99,7 +99,7 @@ export const detached = async (
     const wish = { sha, isNew, hard_reset, force_checkout, submodules };
     return await moveHead(ret, place, wish, comments);
   } catch (error) {
-    return failedAfter(ret, saidByGit(error), comments);
+    return failedAfter(ret, gitMessage(error), comments);
   }
 };
 

@@ -6,13 +6,13 @@ import { isUserToCome } from '../../../_shared/states/to-come.ts';
 import { plainStr } from '../../../_shared/text/python-text.ts';
 import { __salt__, type StateReturn } from '../../../api.ts';
 import { updateBare } from '../../git-bare.ts';
-import { saidByGit } from '../../git-comments.ts';
+import { gitMessage } from '../../git-comments.ts';
 import type { DesiredCheckout } from '../../git-latest.ts';
 import { isClone } from '../../git-local.ts';
 import { beforeClone, cloneNew } from '../../git-new-clone.ts';
 import { refuseEncoding } from '../../git-options.ts';
 import { defaultBranch, type Refs, remoteRev } from '../../git-remote-rev.ts';
-import { loginFor, plainWord } from '../../git-run.ts';
+import { loginFor, plainArg } from '../../git-run.ts';
 import { updateClone } from '../../git-update.ts';
 
 type LatestOptions = {
@@ -141,7 +141,7 @@ export const latest = async (
   };
   try {
     refuseEncoding(output_encoding);
-    plainWord(wanted.rev, "value for the 'rev' argument");
+    plainArg(wanted.rev, "value for the 'rev' argument");
     return await bringUp(ret, wanted, force_clone);
   } catch (error) {
     return failed(ret, redact(messageOf(error)));
@@ -180,6 +180,6 @@ const refsOf = async (
   try {
     return { refs: await __salt__['git.ls_remote'](null, { remote: url, ...login }) };
   } catch (error) {
-    return { problem: saidByGit(error) };
+    return { problem: gitMessage(error) };
   }
 };

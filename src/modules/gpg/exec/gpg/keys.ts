@@ -8,9 +8,9 @@
  */
 
 import { dayOf, type GpgKey, pickKey, readGpgKeys, unescapeUid } from '../../gpg-keys.ts';
-import { gpgHere, runGpg } from '../../gpg-run.ts';
+import { hasGpg, runGpg } from '../../gpg-run.ts';
 
-export const __virtual__ = gpgHere;
+export const __virtual__ = hasGpg;
 
 type FoundKey = Omit<GpgKey, 'fingerprint' | 'ownerTrust' | 'trust'>;
 

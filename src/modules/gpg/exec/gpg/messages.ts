@@ -9,7 +9,7 @@ import {
 } from '../../../_shared/safe-fs/fs.ts';
 import { CommandExecutionError, SaltInvocationError } from '../../../api.ts';
 import {
-  type GpgAnswer,
+  type GpgResult,
   type GpgWhere,
   neededPassphrase,
   runGpg,
@@ -33,7 +33,7 @@ const runTo = async (
   args: readonly string[],
   where: GpgWhere,
   given: { input: string | Uint8Array; passphrase: string | undefined },
-): Promise<GpgAnswer> => {
+): Promise<GpgResult> => {
   if (!output) return await runGpg(args, where, given);
   return await withGpgFolder(where, {}, async folder => {
     const made = join(folder, 'output');
@@ -170,7 +170,7 @@ const outcomes: Readonly<Record<string, string>> = {
   DECRYPTION_FAILED: 'decryption failed',
 };
 
-const outcomeOf = ({ status, words }: GpgAnswer): string => {
+const outcomeOf = ({ status, words }: GpgResult): string => {
   const said = status.flatMap(([key]) => outcomes[key] ?? []);
   const last = said.includes('no secret key') ? 'no secret key' : said.at(-1);
   return `${last ?? 'gpg failed'}.\n${words}`.trim();
@@ -179,7 +179,7 @@ const outcomeOf = ({ status, words }: GpgAnswer): string => {
 type Done = string | false | { res: boolean; comment: string };
 
 const answerOf = (
-  answer: GpgAnswer,
+  answer: GpgResult,
   sign: string,
   { kind, output, bare }: { kind: string; output: string | null; bare: boolean },
 ): Done => {

@@ -10,8 +10,8 @@
 import { readFileSync } from '../../../_shared/safe-fs/fs.ts';
 import { __salt__, CommandExecutionError, type PlainDict } from '../../../api.ts';
 import {
-  type MysqlAnswer,
   type MysqlOptions,
+  type MysqlResult,
   mysqlPath,
   mysqlRows,
   mysqlTable,
@@ -33,7 +33,7 @@ export const query = async (
   database: string,
   query: string,
   options: MysqlOptions = {},
-): Promise<MysqlAnswer> => {
+): Promise<MysqlResult> => {
   const started = performance.now();
   const sql = query.replaceAll('%%', '%').trim().replace(/;$/, '');
   const table = await mysqlTable(
@@ -52,7 +52,7 @@ const answerOf = (
   table: (string | null)[][],
   isQuestion: boolean,
   milliseconds: number,
-): MysqlAnswer => {
+): MysqlResult => {
   const time = {
     human: `${milliseconds.toFixed(1)}ms`,
     raw: (milliseconds / 1000).toFixed(5),
@@ -82,7 +82,7 @@ export const file_query = async (
   database: string,
   file_name: string,
   options: MysqlOptions = {},
-): Promise<MysqlAnswer> => {
+): Promise<MysqlResult> => {
   const path = /^(?:salt|https?):\/\//.test(file_name)
     ? ((await __salt__['cp.cache_file'](file_name)) as string | false)
     : file_name;

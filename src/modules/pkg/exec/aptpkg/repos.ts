@@ -2,6 +2,7 @@ import { existsSync } from '../../../_shared/safe-fs/fs.ts';
 import { CommandExecutionError } from '../../../api.ts';
 import {
   type AptRepo,
+  desiredRepo,
   findRepo,
   hasKey,
   type KeyOptions,
@@ -10,7 +11,6 @@ import {
   removeRepo,
   saveKey,
   saveRepo,
-  wantedRepo,
 } from '../../apt-repos.ts';
 import { refresh_db } from './refresh.ts';
 
@@ -64,7 +64,7 @@ type AptRepoOptions = RepoOptions &
 export const expand_repo_def = async (
   repo: string,
   options: AptRepoOptions = {},
-): Promise<AptRepo> => wantedRepo(repo, options);
+): Promise<AptRepo> => desiredRepo(repo, options);
 
 /**
  * Adds or changes a source of packages and returns it, by its line.
@@ -88,7 +88,7 @@ export const mod_repo = async (
   repo: string,
   options: AptRepoOptions = {},
 ): Promise<{ [repo: string]: AptRepo | Record<string, never> }> => {
-  const wanted = wantedRepo(repo, options);
+  const wanted = desiredRepo(repo, options);
   if (options.key_text || options.key_url || options.keyid)
     if (!hasKey(wanted) || options.key_text || wanted.signedby === '')
       await saveKey(wanted, options);

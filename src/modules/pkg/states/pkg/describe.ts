@@ -1,7 +1,7 @@
 import { hasFunction } from '../../../_shared/states/call.ts';
 import { type Description, describedState } from '../../../_shared/states/describe.ts';
+import { currentPackages } from '../../desired-packages.ts';
 import { heldPackages } from '../../package-holds.ts';
-import { currentPackages } from '../../wanted-packages.ts';
 
 /**
  * Describes all installed packages with their versions, and those that are held.

@@ -3,10 +3,10 @@ import { getOwn } from '../../../../protocol/plain.ts';
 import { hasFunction, salt } from '../../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
+import { compareVersions, desiredPackages } from '../../desired-packages.ts';
 import type { Downloaded } from '../../downloaded-packages.ts';
 import { shownPackage } from '../../install-report.ts';
 import { type DesiredPackages, fulfills, PackageError } from '../../packages.ts';
-import { compareVersions, desiredPackages } from '../../wanted-packages.ts';
 
 /**
  * The files of packages are downloaded, so that a later installation needs no network (apt, dnf,

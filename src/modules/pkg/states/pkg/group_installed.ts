@@ -2,8 +2,8 @@ import { messageOf } from '../../../../protocol/error.ts';
 import { hasFunction, salt } from '../../../_shared/states/call.ts';
 import { changed, failed, inPlan, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../../api.ts';
+import { currentPackages, repoChoice } from '../../desired-packages.ts';
 import { PackageError } from '../../packages.ts';
-import { currentPackages, repoChoice } from '../../wanted-packages.ts';
 
 /**
  * A package group is installed (yum, dnf, pacman).

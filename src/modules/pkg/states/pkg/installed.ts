@@ -14,6 +14,7 @@ import {
   type PlainDict,
   type StateReturn,
 } from '../../../api.ts';
+import { currentPackages, desiredPackages, withProviders } from '../../desired-packages.ts';
 import {
   type InstallPlan,
   notFound,
@@ -24,7 +25,6 @@ import {
 import { installReport, wouldInstall } from '../../install-report.ts';
 import { changeHolds, type HoldOutcome, holdAfter, holdFailed } from '../../package-holds.ts';
 import { type DesiredPackages, isRefreshDue, PackageError, PackageTwice } from '../../packages.ts';
-import { currentPackages, desiredPackages, withProviders } from '../../wanted-packages.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('pkg.install') || [

@@ -3,8 +3,13 @@ import { getOwn, isPlainDict } from '../../../../protocol/plain.ts';
 import { salt } from '../../../_shared/states/call.ts';
 import { failed, inPlan, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../../api.ts';
+import {
+  currentPackages,
+  latestVersions,
+  normalNames,
+  repoChoice,
+} from '../../desired-packages.ts';
 import { isRefreshDue, PackageError, type PackageList, wantedPackages } from '../../packages.ts';
-import { currentPackages, latestVersions, normalNames, repoChoice } from '../../wanted-packages.ts';
 import type { InstalledOptions } from './installed.ts';
 
 /**

@@ -3,8 +3,8 @@ import { getOwn } from '../../../../protocol/plain.ts';
 import { salt } from '../../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
+import { compareVersions, currentPackages, desiredPackages } from '../../desired-packages.ts';
 import { type DesiredPackages, fulfills, PackageError } from '../../packages.ts';
-import { compareVersions, currentPackages, desiredPackages } from '../../wanted-packages.ts';
 
 /**
  * Packages are removed; their configuration stays.

@@ -2,8 +2,8 @@ import { messageOf } from '../../../../protocol/error.ts';
 import { hasFunction, salt } from '../../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
+import { currentPackages } from '../../desired-packages.ts';
 import { PackageError, wantedPackages } from '../../packages.ts';
-import { currentPackages } from '../../wanted-packages.ts';
 
 /**
  * All packages, or those named, are upgraded.

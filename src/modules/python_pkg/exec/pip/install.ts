@@ -5,7 +5,7 @@ import { SaltInvocationError } from '../../../api.ts';
 import { refuseGone } from '../../pip-gone.ts';
 import { withRequirements } from '../../pip-requirements.ts';
 import {
-  installWords,
+  installArgs,
   type PipOptions,
   type PipWhere,
   runPip,
@@ -35,7 +35,7 @@ export const install = async (
   const editable = toList(options.editable);
   if (named.length + editable.length + toList(options.requirements).length === 0)
     return { pid: 0, retcode: 0, stdout: 'No packages to install.', stderr: '' };
-  const { words, secrets } = installWords(await withProxy(options));
+  const { words, secrets } = installArgs(await withProxy(options));
   const asked = [...editable.map(one => `-e ${one}`), ...named];
   const { code, stdout, stderr, pid } = await withRequirements(
     options.requirements,
@@ -83,7 +83,7 @@ export const uninstall = async (
   const named = toRequirements(pkgs);
   if (named.length + toList(requirements).length === 0)
     throw new SaltInvocationError('pip.uninstall needs pkgs or requirements.');
-  const { words, secrets } = installWords(await withProxy({ log, proxy, timeout }));
+  const { words, secrets } = installArgs(await withProxy({ log, proxy, timeout }));
   const { code, stdout, stderr, pid } = await withRequirements(
     requirements,
     { ...options, saltenv },

@@ -1,6 +1,6 @@
 import { redactPasswords } from '../../../_shared/sources/url-login.ts';
 import { CommandExecutionError, type PlainDict } from '../../../api.ts';
-import { installWords, type PipOptions, type PipWhere, runPip } from '../../pip-run.ts';
+import { installArgs, type PipOptions, type PipWhere, runPip } from '../../pip-run.ts';
 import { comparePython, sameName } from '../../python-version.ts';
 import { list } from './list.ts';
 
@@ -95,7 +95,7 @@ export const list_all_versions = async (
     } = {},
 ): Promise<string[] | null> => {
   if (!/^[A-Za-z0-9][\w.-]*$/.test(pkg)) throw new CommandExecutionError(`Not a package: "${pkg}"`);
-  const { words, secrets } = installWords({ index_url, extra_index_url, find_links, no_index });
+  const { words, secrets } = installArgs({ index_url, extra_index_url, find_links, no_index });
   // pip names all versions when it cannot find one.
   const { stderr } = await runPip(
     ['install', '--dry-run', '--pre', ...words, `${pkg}==9223372036854775807`],

@@ -6,9 +6,9 @@
 import { randomBytes } from 'node:crypto';
 import { toList } from '../../../_shared/states/values.ts';
 import { CommandExecutionError, type Plain } from '../../../api.ts';
-import { listRabbitmq, type RunAs, rabbitmqHere, runRabbitmq } from '../../rabbitmq-run.ts';
+import { hasRabbitmq, listRabbitmq, type RunAs, runRabbitmq } from '../../rabbitmq-run.ts';
 
-export const __virtual__ = rabbitmqHere;
+export const __virtual__ = hasRabbitmq;
 
 /**
  * The users with their tags.

@@ -1,9 +1,9 @@
 import type { CommandResult } from '../../../_shared/commands/run-command.ts';
 import {
-  type Answer,
-  commandAnswer,
   parseContext,
   runPlain,
+  type SelinuxResult,
+  selinuxResult,
   semanageAdd,
   semanageLines,
 } from '../../../_shared/files/selinux-run.ts';
@@ -89,8 +89,11 @@ export const _parseFileContexts = (lines: readonly string[]): { [part: string]: 
  * @param sel_level their level
  * @example tsalt-ssh '*' selinux.fcontext_add_policy '/srv/web(/.*)?' sel_type=httpd_sys_content_t
  */
-export const fcontext_add_policy = async (name: string, options: Options = {}): Promise<Answer> =>
-  commandAnswer(await semanageAdd('fcontext', [...optionWords(options), '--', name]));
+export const fcontext_add_policy = async (
+  name: string,
+  options: Options = {},
+): Promise<SelinuxResult> =>
+  selinuxResult(await semanageAdd('fcontext', [...optionWords(options), '--', name]));
 
 /**
  * Takes the rule for a file specification away.
@@ -105,8 +108,8 @@ export const fcontext_add_policy = async (name: string, options: Options = {}): 
 export const fcontext_delete_policy = async (
   name: string,
   options: Options = {},
-): Promise<Answer> =>
-  commandAnswer(
+): Promise<SelinuxResult> =>
+  selinuxResult(
     await runPlain(['semanage', 'fcontext', '--delete', ...optionWords(options), '--', name]),
   );
 
@@ -146,9 +149,9 @@ export const fcontext_policy_is_applied = async (
 export const fcontext_apply_policy = async (
   name: string,
   recursive = false,
-): Promise<Answer & { changes?: Relabelled }> => {
+): Promise<SelinuxResult & { changes?: Relabelled }> => {
   const due = _parseRelabelled(await fcontext_policy_is_applied(name, recursive));
-  const done = commandAnswer(await restorecon(name, recursive, '-v', '-F'));
+  const done = selinuxResult(await restorecon(name, recursive, '-v', '-F'));
   return done.retcode === 0 ? { ...done, changes: due } : done;
 };
 

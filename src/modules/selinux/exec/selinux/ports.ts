@@ -1,7 +1,7 @@
 import {
-  type Answer,
-  commandAnswer,
   runPlain,
+  type SelinuxResult,
+  selinuxResult,
   semanageAdd,
   semanageLines,
 } from '../../../_shared/files/selinux-run.ts';
@@ -77,10 +77,10 @@ export const port_add_policy = async (
     port: number = null,
     sel_range = null,
   }: PortOptions & { sel_range?: string | null } = {},
-): Promise<Answer> => {
+): Promise<SelinuxResult> => {
   const { protocol, port } = protocolAndPort(name, { protocol: kind, port: number });
   const range = sel_range === null ? [] : ['--range', sel_range];
-  return commandAnswer(
+  return selinuxResult(
     await semanageAdd('port', ['--proto', protocol, '--type', sel_type, ...range, port]),
   );
 };
@@ -94,7 +94,7 @@ export const port_add_policy = async (
 export const port_delete_policy = async (
   name: string,
   options: PortOptions = {},
-): Promise<Answer> => {
+): Promise<SelinuxResult> => {
   const { protocol, port } = protocolAndPort(name, options);
-  return commandAnswer(await runPlain(['semanage', 'port', '--delete', '--proto', protocol, port]));
+  return selinuxResult(await runPlain(['semanage', 'port', '--delete', '--proto', protocol, port]));
 };

@@ -16,7 +16,7 @@ import {
   createTimeOf,
   memoryOf,
   processFacts,
-  stateWord,
+  stateName,
   userOf,
 } from '../../process-facts.ts';
 
@@ -194,6 +194,6 @@ const processLine = (pid: number): PlainDict => {
 export const status = async (status: string): Promise<{ pid: number; name: string }[]> => {
   if (!status) throw new SaltInvocationError('Filter is required for ps.status');
   return (await listProcesses())
-    .filter(({ state }) => stateWord(state) === status)
+    .filter(({ state }) => stateName(state) === status)
     .map(({ pid, name }) => ({ pid, name }));
 };

@@ -3,7 +3,7 @@ import { readGroups } from '../../../_shared/commands/accounts.ts';
 import { salt } from '../../../_shared/states/call.ts';
 import { changed, failed, inPlan, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../../../api.ts';
-import type { User } from '../../user-wish.ts';
+import type { User } from '../../desired-user.ts';
 
 /**
  * An account is not there.

@@ -2,7 +2,7 @@ import { readGroups } from '../../../_shared/commands/accounts.ts';
 import { isDir } from '../../../_shared/files/file-paths.ts';
 import { salt } from '../../../_shared/states/call.ts';
 import { type Description, describedState } from '../../../_shared/states/describe.ts';
-import { gecosFields, type User } from '../../user-wish.ts';
+import { gecosFields, type User } from '../../desired-user.ts';
 
 /** All accounts with their numbers, groups, homes, shells and names. Passwords stay where they are. */
 export const describe = async (): Promise<Description> => {

@@ -11,8 +11,8 @@ import {
   type PlainDict,
   type StateReturn,
 } from '../../../api.ts';
+import type { DesiredUser, PresentOptions, User } from '../../desired-user.ts';
 import { createUser, updateUser } from '../../user-change.ts';
-import type { DesiredUser, PresentOptions, User } from '../../user-wish.ts';
 
 export const __virtual__ = (): true | [false, string] =>
   hasFunction('user.info') || [false, 'user.info is not available on this host.'];

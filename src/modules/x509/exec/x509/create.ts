@@ -5,6 +5,14 @@
 
 import { writeAtomic } from '../../../_shared/files/atomic-write.ts';
 import { type PlainDict, SaltInvocationError } from '../../../api.ts';
+import {
+  addDays,
+  checkKeywords,
+  desiredCertificate,
+  digestIn,
+  signingPolicy,
+  validity,
+} from '../../desired-certificate.ts';
 import { privateEntries } from '../../pem.ts';
 import { buildCertificate, readCertificate } from '../../x509-certificate.ts';
 import { crlExtensions } from '../../x509-crl-extensions.ts';
@@ -24,14 +32,6 @@ import { loadPrivateKey, newPrivateKey, spkiOf } from '../../x509-keys.ts';
 import { subjectOf } from '../../x509-names.ts';
 import { buildRequest, buildRevocationList } from '../../x509-requests.ts';
 import { type RevokedItem, revokedOf } from '../../x509-revoked.ts';
-import {
-  addDays,
-  checkKeywords,
-  digestIn,
-  signingPolicy,
-  validity,
-  wishOf,
-} from '../../x509-wish.ts';
 
 type Made = { readonly bytes: Buffer; readonly encoding: Encoding };
 
@@ -165,7 +165,7 @@ export const create_certificate = async (
     how === 'pkcs12' && typeof private_key === 'string'
       ? loadPrivateKey(private_key, private_key_passphrase as string | null | undefined)
       : undefined;
-  const wish = await wishOf(keywords);
+  const wish = await desiredCertificate(keywords);
   const der = buildCertificate({ ...wish, ...validity(wish) }, wish.key, wish.digest);
   const options = { pkcs12_passphrase, pkcs12_encryption_compat, pkcs12_friendlyname };
   const bytes = encodeCertificates(certificateFile(der, append_certs, key, options), how);

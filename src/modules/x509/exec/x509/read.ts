@@ -1,11 +1,11 @@
 import { globPaths } from '../../../_shared/files/glob-paths.ts';
 import type { PlainDict } from '../../../api.ts';
+import { dateText } from '../../desired-certificate.ts';
 import { colons, publicKeyOf, readCertificate } from '../../x509-certificate.ts';
 import { keySizeOf, loadPrivateKey, loadPublicKey, pemOrFile } from '../../x509-keys.ts';
 import { readName } from '../../x509-names.ts';
 import { readRequest, readRevocationList, reasons } from '../../x509-requests.ts';
 import { showCertificate, showExtensions } from '../../x509-show.ts';
-import { dateText } from '../../x509-wish.ts';
 
 /**
  * Returns the content of a certificate.

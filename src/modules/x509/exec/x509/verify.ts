@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto';
 import type { PlainDict } from '../../../api.ts';
+import { addDays } from '../../desired-certificate.ts';
 import { isSignedBy, readCertificate } from '../../x509-certificate.ts';
 import { loadPrivateKey, loadPublicKey, spkiOf } from '../../x509-keys.ts';
 import { readName } from '../../x509-names.ts';
 import { readRevocationList } from '../../x509-requests.ts';
-import { addDays } from '../../x509-wish.ts';
 
 /** Whether a private key belongs to a public key or certificate. */
 export const verify_private_key = async (

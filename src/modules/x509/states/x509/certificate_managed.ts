@@ -4,6 +4,13 @@
  */
 import type { KeyObject } from 'node:crypto';
 import { type PlainDict, SaltInvocationError, type StateReturn } from '../../../api.ts';
+import {
+  addDays,
+  type DesiredCertificate,
+  dateText,
+  desiredCertificate,
+  validity,
+} from '../../desired-certificate.ts';
 import { pemEntries } from '../../pem.ts';
 import {
   buildCertificate,
@@ -31,7 +38,6 @@ import {
 } from '../../x509-encodings.ts';
 import { keepPem, splitFileArguments } from '../../x509-file.ts';
 import { loadPrivateKey, spkiOf } from '../../x509-keys.ts';
-import { addDays, type CertificateWish, dateText, validity, wishOf } from '../../x509-wish.ts';
 
 /**
  * A certificate is there, with these words, signed by this key, and still valid for a while.
@@ -76,7 +82,7 @@ export const certificate_managed = async (
     const key = how === 'pkcs12' ? keyFor(rest) : undefined;
     const present = readEncoded(name, 'CERTIFICATE', pkcs12_passphrase);
     const old = present && tryRead(() => readCertificate(present.pem));
-    const wish = await wishOf(rest, old);
+    const wish = await desiredCertificate(rest, old);
     const chain = append_certs.map(one => readCertificate(one).der);
     let wrong: PlainDict | undefined = present === undefined ? { created: name } : undefined;
     let kept: Buffer | undefined;
@@ -103,7 +109,7 @@ export const certificate_managed = async (
       what: 'The certificate',
       wrong,
       make: async () => {
-        const der = kept ?? build(wish.hasSerial || !old ? wish : await wishOf(rest));
+        const der = kept ?? build(wish.hasSerial || !old ? wish : await desiredCertificate(rest));
         const options = { pkcs12_passphrase, pkcs12_encryption_compat, pkcs12_friendlyname };
         return encodeCertificates(certificateFile(der, append_certs, key, options), how);
       },
@@ -113,7 +119,7 @@ export const certificate_managed = async (
   });
 
 /** A new certificate; without a given serial number it has one of its own. */
-const build = (wish: CertificateWish): Buffer =>
+const build = (wish: DesiredCertificate): Buffer =>
   buildCertificate({ ...wish, ...validity(wish) }, wish.key, wish.digest);
 
 /** Differences that do not concern the certificate itself. */
@@ -142,7 +148,7 @@ const wrongBeside = (present: Encoded, key: KeyObject, name: string | null): Pla
 
 const wrongOf = (
   old: Certificate | undefined,
-  wish: CertificateWish,
+  wish: DesiredCertificate,
   daysRemaining: number,
 ): PlainDict => {
   const parts = different(old, wish, wish.digest);

@@ -1,5 +1,6 @@
 import { salt } from '../../../_shared/states/call.ts';
 import { type PlainDict, SaltInvocationError, type StateReturn } from '../../../api.ts';
+import { addDays, dateText, digestIn } from '../../desired-certificate.ts';
 import { derOf } from '../../pem.ts';
 import { isSignedBy, publicKeyOf, readCertificate } from '../../x509-certificate.ts';
 import {
@@ -15,7 +16,6 @@ import { keepPem, splitFileArguments } from '../../x509-file.ts';
 import { loadPrivateKey, spkiOf } from '../../x509-keys.ts';
 import { readRevocationList } from '../../x509-requests.ts';
 import { type RevokedItem, revokedOf } from '../../x509-revoked.ts';
-import { addDays, dateText, digestIn } from '../../x509-wish.ts';
 
 /**
  * A list of revoked certificates is there, signed by this key, and still valid for a while. For

@@ -1,4 +1,5 @@
 import type { PlainDict, StateReturn } from '../../../api.ts';
+import { checkKeywords, digestIn } from '../../desired-certificate.ts';
 import {
   different,
   failOrForesee,
@@ -12,7 +13,6 @@ import { keepPem, splitFileArguments } from '../../x509-file.ts';
 import { loadPrivateKey, spkiOf } from '../../x509-keys.ts';
 import { subjectOf } from '../../x509-names.ts';
 import { buildRequest, readRequest } from '../../x509-requests.ts';
-import { checkKeywords, digestIn } from '../../x509-wish.ts';
 
 /**
  * A certificate signing request is there, of this key and with these words. For another encoding

@@ -1,5 +1,0 @@
-/** The argument that starts this program as a worker of another process. */
-export const workerWord = '--worker-process';
-
-/** The argument that starts this program as a detached run of another process. */
-export const detachedWord = '--detached-process';
