@@ -34,6 +34,9 @@ const say = (text: string): void => {
   process.stdout.write(process.stdout.isTTY ? `\n\u001b[1m${text}\u001b[0m\n` : `\n${text}\n`);
 };
 
+// A reader that goes, as in `npm run demo | head`, does not keep the servers from being ended.
+process.stdout.on('error', () => undefined);
+
 const bin = join(packageRoot, 'dist/tsalt-ssh.cjs');
 const env = {
   ...process.env,
