@@ -86,6 +86,8 @@ export const queueWorker = async (
     process.once('SIGTERM', () => broker.abort());
   });
   await broker.stop();
+  // A connection that waits to try again would keep the process alive.
+  setTimeout(() => process.exit(exitCode.ok), 200).unref();
   return exitCode.ok;
 };
 

@@ -83,8 +83,28 @@ const wrong = (message: string, more: { hint?: string; cause?: unknown } = {}): 
 export const shownAddress = ({ host, port, db, tls }: RedisAddress): string =>
   `${tls ? 'rediss' : 'redis'}://${host}:${port}${db === undefined ? '' : `/${db}`}`;
 
-/** Milliseconds that the first connection may take. */
+/** Milliseconds that the first connection may take, and a last request. */
 const patience = 5000;
+const lastPatience = 2000;
+
+/**
+ * Waits for a last request to Redis, but not for long: requests to one that has gone wait until it
+ * is back, which may be never.
+ */
+export const inTime = async (request: Promise<unknown>): Promise<void> => {
+  let late: NodeJS.Timeout | undefined;
+  const isLate = new Promise<void>(resolve => {
+    late = setTimeout(resolve, lastPatience);
+  });
+  await Promise.race([
+    request.then(
+      () => undefined,
+      () => undefined,
+    ),
+    isLate,
+  ]);
+  clearTimeout(late);
+};
 
 /** Redis, as BullMQ connects to it. */
 export class QueueServer {
@@ -178,10 +198,10 @@ export class QueueServer {
     return worker;
   }
 
-  /** Closes all connections. */
+  /** Closes all connections. Those to a Redis that does not respond are given up. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    await Promise.allSettled(this.#closers.splice(0).map(close => close()));
+    await inTime(Promise.allSettled(this.#closers.splice(0).map(close => close())));
   }
 
   readonly #complain = (error: Error): void => {

@@ -104,10 +104,19 @@ roster_defaults: {via: dmz}
   test('without a worker hosts are unreachable, and the message says what to start', async () => {
     const { code, stdout } = await project.run('web1', 'test.ping');
     expect(code).toBe(68);
-    expect(stdout).toContain("no worker of the segment 'dmz' lives");
+    expect(stdout).toContain("no worker of the segment 'dmz' is alive");
     expect(stdout).toContain('tsalt-ssh worker --name dmz');
     const wrong = await project.run('web1', 'test.ping', '--via', 'nowhere', '-c', 'plain');
     expect(wrong.code).toBe(64);
+  });
+
+  test('a worker that is stopped ends although Redis has gone', async () => {
+    const gone = await startRedis();
+    const dir = join(project.dir, 'lonely');
+    const lonely = await startWorker({ dir, name: 'dmz', queue: gone.url, control });
+    await gone.close();
+    await lonely.end('SIGTERM');
+    expect(lonely.process.exitCode).toBe(0);
   });
 
   test('Redis holds no pillar, no secret, no file and no name of a host in plain text', async () => {

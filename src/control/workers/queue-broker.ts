@@ -6,7 +6,7 @@ import { privateDir, writePrivate } from '../../bundle/private-dir.ts';
 import { messageOf } from '../../protocol/error.ts';
 import { beat, sayAlive, sayGone } from '../../queue/alive.ts';
 import { keyedName } from '../../queue/cipher.ts';
-import type { JobQueue, QueueServer, RedisClient } from '../../queue/connect.ts';
+import { inTime, type JobQueue, type QueueServer, type RedisClient } from '../../queue/connect.ts';
 import type { PublicKey, QueueKeys } from '../../queue/keys.ts';
 import { envelopeOf, MessageReceiver, MessageSender } from '../../queue/messages.ts';
 import { instanceQueue, runQueue, segmentQueue } from '../../queue/names.ts';
@@ -84,7 +84,7 @@ export class QueueBroker {
 
   /** Accepts no further jobs, and resolves when the current hosts are done. */
   async stop(): Promise<void> {
-    await this.#stopTaking();
+    await inTime(this.#stopTaking());
     await Promise.all([...this.#runs.values()].map(async run => (await run).leave()));
     await this.#close();
   }
@@ -96,8 +96,11 @@ export class QueueBroker {
 
   async #close(): Promise<void> {
     clearInterval(this.#timer);
-    if (this.#redis) await sayGone(this.#redis, this.#instance).catch(() => undefined);
-    await this.#outbox?.obliterate({ force: true }).catch(() => undefined);
+    const farewells = [
+      this.#redis && sayGone(this.#redis, this.#instance),
+      this.#outbox?.obliterate({ force: true }),
+    ];
+    await inTime(Promise.allSettled(farewells));
     await this.#settings.server.close();
   }
 
