@@ -66,7 +66,7 @@ export const audit = async (words: readonly string[], opened: Opened): Promise<n
   if (format !== 'html') write(texts[format](result));
   const correcting = correction(result, call);
   if (format === 'text' && correcting !== undefined)
-    process.stderr.write(`To make them as wanted: ${correcting}\n`);
+    process.stderr.write(`To correct the drift: ${correcting}\n`);
   await keep(history, began, collector);
   return mostSevereCode(new Set([code, await writePrometheus(given, result)]));
 };

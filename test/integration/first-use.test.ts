@@ -125,7 +125,7 @@ test('a folder of file_roots that does not exist is named', async () => {
     `${nope} (does not exist).`,
   );
   const top = (await refused('web1', 'state.apply')).text;
-  expect(top).toContain(`There is no top.sls with targets in ${nope}. Missing folders: ${nope}.`);
+  expect(top).toContain(`No top.sls with targets exists in ${nope}. Missing folders: ${nope}.`);
   expect(top).not.toContain('master log');
   project.write({ 'tsalt.yaml': config });
 });

@@ -136,16 +136,16 @@ const attacks: readonly (readonly [string, HostileScript, RegExp])[] = [
     ({ message, id }) => message({ t: 'res', id, error: 'no' }),
     /it sent an error that is not an object/,
   ],
-  ['an answer that is null', ({ reply }) => reply(null), /an answer to "call" that does not hold/],
+  ['an answer that is null', ({ reply }) => reply(null), /a malformed answer to "call"/],
   [
     'an exit code that is a dict',
     ({ reply }) => reply({ value: 1, retcode: { valueOf: 1 } }),
-    /an answer to "call" that does not hold/,
+    /a malformed answer to "call"/,
   ],
   [
     'the start of a state that has no name as text',
     ({ event }) => event('state-start', { tag: 'x', id: { toString: 1 }, fun: 'x', name: 'x' }),
-    /an event "state-start" that does not hold/,
+    /a malformed event "state-start"/,
   ],
 ];
 

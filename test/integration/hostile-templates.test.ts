@@ -257,8 +257,8 @@ test('a template of the host reads no file of the roots and calls nothing that t
     refused("'slsutil.renderer' is not available to templates of file states"),
     refused("'pillar.ext' is not available to templates of file states"),
     refused("'pillar.items' does not take this pillarenv from a host"),
-    refused("'state.show_sls' is not for a template of the host"),
-    refused("'jinja.load_map' is not for a template of the host"),
+    refused("'state.show_sls' is not available to a template of the host"),
+    refused("'jinja.load_map' is not available to a template of the host"),
     'called on the host',
   ]);
 });

@@ -129,7 +129,7 @@ test('only functions of mine_functions are asked for', async () => {
   expect(code).not.toBe(0);
   expect(stdout + stderr).toContain("mine_functions of web1 do not contain 'cmd.run'");
   const valid = await project.run('web1', 'mine.valid', '--out=json');
-  expect(Object.keys(JSON.parse(valid.stdout).web1)).toEqual(['address', 'test.echo', 'upwards']);
+  expect(Object.keys(JSON.parse(valid.stdout).web1)).toEqual(['address', 'test.echo', 'never', 'upwards']);
 });
 
 test('publish.publish takes arguments; several functions are answered by name', async () => {

@@ -145,7 +145,7 @@ test('a plan has the changes of all steps, and apply makes them with the states 
   const again = await project.run('apply', 'deploy.plan');
   expect(again.code).toBe(22);
   expect(again.stdout).toContain('No step was run.');
-  expect(again.stdout).toContain('the plan is out of date: what it would change is in place');
+  expect(again.stdout).toContain('the plan is out of date: its changes are already in place');
 });
 
 test('a host that differs stops the plan before its first step, or only its own part', async () => {

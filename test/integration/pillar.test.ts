@@ -144,12 +144,12 @@ test('pillar SLS see the results of external sources if these come first', async
 const broken: [string, string, RegExp][] = [
   ['a command that fails', "cmd_yaml: 'echo ext-s3cret; exit 3'", /cmd_yaml.*ended with 3/],
   ['a command that is not there', 'cmd_json: [/no/such/program, ext-s3cret]', /cmd_json.*ENOENT/],
-  ['JSON that is none', "cmd_json: 'echo ext-s3cret'", /cmd_json.*no JSON/],
+  ['JSON that is none', "cmd_json: 'echo ext-s3cret'", /cmd_json.*not JSON/],
   ['YAML that is not a dictionary', "cmd_yaml: 'echo ext-s3cret'", /cmd_yaml.*no dictionary/],
   ['a tree that is not there', 'file_tree: {root_dir: nowhere}', /file_tree.*nowhere/],
   ['a source nobody knows', 'consul: ext-s3cret', /Unknown ext_pillar "consul"/],
   ['Vault without a path', 'vault: ext-s3cret', /vault.*needs 'path='/],
-  ['a URL that is none', "http_json: {url: 'ext-s3cret'}", /http_json.*no URL/],
+  ['a URL that is none', "http_json: {url: 'ext-s3cret'}", /http_json.*not a URL/],
   [
     'a header that cannot be sent',
     'http_json: {url: "http://127.0.0.1:1", header_dict: {x-token: "ext-s3cret\\nx"}}',

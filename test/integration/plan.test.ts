@@ -234,8 +234,8 @@ test('a plan with secrets is written encrypted only', async () => {
 });
 
 test.each([
-  [['test.ping', '--plan-out', 'x'], 'A plan needs states: test.ping'],
-  [['state.show_sls', 'web', '--plan-out', 'x'], 'A plan needs states: state.show_sls'],
+  [['test.ping', '--plan-out', 'x'], 'No plan can be made of test.ping'],
+  [['state.show_sls', 'web', '--plan-out', 'x'], 'No plan can be made of state.show_sls'],
   [['state.apply', 'web', 'test=False', '--plan-out', 'x'], 'exclude each other'],
   [['state.apply', '--plan-out', 'x', '--plan-expires', 'soon'], '--plan-expires'],
   [['state.apply', '--plan-out', 'x', '--plan-recipient', 'age1x'], 'not a recipient of age'],

@@ -200,7 +200,7 @@ test('a top file that assigns nothing is reported with the reason', async () => 
   expect(await comment("base:\n  'db*': [one]\n")).toMatch(
     /No target of top\.sls in \/.*\/states matches web1\./,
   );
-  expect(await comment('')).toMatch(/There is no top\.sls with targets in \/.*\/states\./);
+  expect(await comment('')).toMatch(/No top\.sls with targets exists in \/.*\/states\./);
   expect(await comment('#!jinja|yaml\nbase:\n  {{ nope }}\n')).toContain(
     "Jinja variable 'nope' is undefined (states/top.sls:3)",
   );
