@@ -11,15 +11,13 @@ const { BROTLI_PARAM_QUALITY: quality, BROTLI_PARAM_LGWIN: window } = constants;
 export const compress = (content: string | Uint8Array): Buffer =>
   brotliCompressSync(content, { params: { [quality]: 9, [window]: 24 } });
 
+// `_compile` is what require() calls: other ways to run a text have no import().
 const loader = (name: string): string => `'use strict';
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
-const { Script } = require('node:vm');
 const { brotliDecompressSync } = require('node:zlib');
-const text = brotliDecompressSync(readFileSync(join(__dirname, '${name}'))).toString('utf8');
-const program = \`(function (exports, require, module, __filename, __dirname) {\${text}\\n})\`;
-const run = new Script(program, { filename: __filename }).runInThisContext();
-run(exports, require, module, __filename, __dirname);
+const packed = readFileSync(join(__dirname, '${name}'));
+module._compile(brotliDecompressSync(packed).toString('utf8'), __filename);
 `;
 
 /**
