@@ -64,6 +64,37 @@ test('a template gets data of the hosts of the run; each host is asked once', as
   expect(readOf('web1', 'asked').split('\n')).toHaveLength(2);
 });
 
+test('worker processes ask each other, over the connections of the run', async () => {
+  config('');
+  for (const id of ['web1', 'web2']) rmSync(join(rootOf(id), 'asked'), { force: true });
+  for (const id of ['lb1', 'web1', 'web2']) rmSync(join(rootOf(id), 'servers'), { force: true });
+  const before = ['web1', 'web2'].map(id => project.hosts[id]?.server.counts.connections ?? 0);
+  const ran = await project.run('*', 'state.apply', 'proxy', '--workers', '2');
+  expect({ code: ran.code, stderr: ran.stderr }).toMatchObject({ code: 0 });
+  for (const id of ['lb1', 'web1', 'web2'])
+    expect(readOf(id, 'servers')).toBe('server web1 at-web1\nserver web2 at-web2\n');
+  for (const [at, id] of ['web1', 'web2'].entries()) {
+    expect(readOf(id, 'asked').trim().split('\n')).toHaveLength(1);
+    // A host that is asked before its run has begun gets a second connection.
+    const logins = (project.hosts[id]?.server.counts.connections ?? 0) - (before[at] ?? 0);
+    expect(logins).toBeLessThanOrEqual(2);
+  }
+  const missing = await project.run('-L', 'lb1,web1', 'state.apply', 'proxy', '--workers', '2');
+  expect(missing.code).not.toBe(0);
+  expect(missing.stdout).toContain('web2');
+  const called = await project.run(
+    '*',
+    'mine.get',
+    'web1',
+    'address',
+    '--workers',
+    '2',
+    '--out=json',
+  );
+  expect(called.stdout).toContain('at-web1');
+  expect(called.stdout).not.toContain('cannot be asked here');
+});
+
 test('hosts outside of the run are an error that names them, unless mine_reach is roster', async () => {
   config('');
   const refused = await project.run('lb1', 'state.apply', 'proxy');
@@ -129,7 +160,12 @@ test('only functions of mine_functions are asked for', async () => {
   expect(code).not.toBe(0);
   expect(stdout + stderr).toContain("mine_functions of web1 do not contain 'cmd.run'");
   const valid = await project.run('web1', 'mine.valid', '--out=json');
-  expect(Object.keys(JSON.parse(valid.stdout).web1)).toEqual(['address', 'test.echo', 'never', 'upwards']);
+  expect(Object.keys(JSON.parse(valid.stdout).web1)).toEqual([
+    'address',
+    'test.echo',
+    'never',
+    'upwards',
+  ]);
 });
 
 test('publish.publish takes arguments; several functions are answered by name', async () => {
@@ -189,34 +225,3 @@ test('hosts that ask each other all get an answer, whatever the graph and the pl
     { numRuns: 12 },
   );
 }, 120_000);
-
-test('worker processes ask each other, over the connections of the run', async () => {
-  config('');
-  for (const id of ['web1', 'web2']) rmSync(join(rootOf(id), 'asked'), { force: true });
-  for (const id of ['lb1', 'web1', 'web2']) rmSync(join(rootOf(id), 'servers'), { force: true });
-  const before = ['web1', 'web2'].map(id => project.hosts[id]?.server.counts.connections ?? 0);
-  const ran = await project.run('*', 'state.apply', 'proxy', '--workers', '2');
-  expect({ code: ran.code, stderr: ran.stderr }).toMatchObject({ code: 0 });
-  for (const id of ['lb1', 'web1', 'web2'])
-    expect(readOf(id, 'servers')).toBe('server web1 at-web1\nserver web2 at-web2\n');
-  for (const [at, id] of ['web1', 'web2'].entries()) {
-    expect(readOf(id, 'asked').trim().split('\n')).toHaveLength(1);
-    // A host that is asked before its run has begun gets a second connection.
-    const logins = (project.hosts[id]?.server.counts.connections ?? 0) - (before[at] ?? 0);
-    expect(logins).toBeLessThanOrEqual(2);
-  }
-  const missing = await project.run('-L', 'lb1,web1', 'state.apply', 'proxy', '--workers', '2');
-  expect(missing.code).not.toBe(0);
-  expect(missing.stdout).toContain('web2');
-  const called = await project.run(
-    '*',
-    'mine.get',
-    'web1',
-    'address',
-    '--workers',
-    '2',
-    '--out=json',
-  );
-  expect(called.stdout).toContain('at-web1');
-  expect(called.stdout).not.toContain('cannot be asked here');
-});

@@ -301,8 +301,8 @@ test('auto_state refuses results of get and list that are not resources', async 
     export const delete_ = (name: string) => answer(null);`;
   const host = await opened({ 'salt/_modules/my_cloud/my_resource.ts': functions });
   const state = stateCaller(host, {});
-  await expect(state('present', { name: 'a' })).rejects.toThrow("'get' of 'a' does not hold");
-  await expect(state('absent', { name: 'a' })).rejects.toThrow("'get' of 'a' does not hold");
+  await expect(state('present', { name: 'a' })).rejects.toThrow("'get' of 'a' violates");
+  await expect(state('absent', { name: 'a' })).rejects.toThrow("'get' of 'a' violates");
   await expect(state('describe', {})).rejects.toThrow('resources by name');
 });
 
