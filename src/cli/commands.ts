@@ -189,7 +189,7 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
     usage: 'lsp',
     summary: 'serve an editor: errors, completion, definitions, renaming (see Editors)',
     runEarly: async (words, given, env) =>
-      (await import('./lsp.ts')).languageServer(words, given, env),
+      (await import('./lsp/lsp.ts')).languageServer(words, given, env),
   },
   types: {
     usage: 'types [FILE]',

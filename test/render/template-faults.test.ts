@@ -130,7 +130,7 @@ test('an engine that reports no origins has the lines of what it made, and says 
   const text = '% for i in [1, 2]:\na${i}:\n  x: 1\n y: 2\n% endfor\n';
   const failure = await site().failure(text, { pipe: 'mako|yaml' });
   expect(failure).toContain('(web/init.sls, rendered line 3)');
-  expect(failure).toContain("its lines are those that 'mako' gave");
+  expect(failure).toContain("its lines are those that 'mako' returned");
   const places: unknown[] = [];
   await site().data('% for i in [1, 2]:\na${i}: 1\n% endfor\n', {
     pipe: 'mako|yaml',

@@ -1,16 +1,16 @@
 import { dirname, join, resolve } from 'node:path';
-import { loadConfig } from '../config/load.ts';
-import { isDict } from '../data/values/value.ts';
-import { TsaltError } from '../protocol/error.ts';
-import { defaultsOf, rosterLocations } from '../request/rosters.ts';
-import { entriesOf } from '../roster/backends/flat.ts';
-import { mergeRosters } from '../roster/load.ts';
-import { type Finding, findingOfError } from '../validate/findings.ts';
-import { configSchema, rosterSchema } from '../validate/schemas/project-schemas.ts';
-import { loadYaml } from '../yaml/load.ts';
-import type { Opened } from './commands.ts';
-import { readSection } from './saltfile.ts';
-import { saltfileSchema } from './saltfile-schema.ts';
+import { loadConfig } from '../../config/load.ts';
+import { isDict } from '../../data/values/value.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import { defaultsOf, rosterLocations } from '../../request/rosters.ts';
+import { entriesOf } from '../../roster/backends/flat.ts';
+import { mergeRosters } from '../../roster/load.ts';
+import { type Finding, findingOfError } from '../../validate/findings.ts';
+import { configSchema, rosterSchema } from '../../validate/schemas/project-schemas.ts';
+import { loadYaml } from '../../yaml/load.ts';
+import type { Opened } from '../commands.ts';
+import { readSection } from '../saltfile.ts';
+import { saltfileSchema } from '../saltfile-schema.ts';
 
 type Env = Opened['env'];
 

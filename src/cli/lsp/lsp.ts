@@ -1,8 +1,8 @@
-import type { ServedFiles, ServedProject, ServedRoster } from '../lsp/workspace.ts';
-import { TsaltError } from '../protocol/error.ts';
-import type { Given } from '../request/given.ts';
-import { asUsage } from '../request/usage.ts';
-import type { Opened } from './commands.ts';
+import type { ServedFiles, ServedProject, ServedRoster } from '../../lsp/workspace.ts';
+import { TsaltError } from '../../protocol/error.ts';
+import type { Given } from '../../request/given.ts';
+import { asUsage } from '../../request/usage.ts';
+import type { Opened } from '../commands.ts';
 
 /**
  * `lsp`: serves an editor over standard input and output until it ends the connection.
@@ -18,8 +18,8 @@ export const languageServer = async (
     throw new TsaltError('usage-words', 'lsp takes no arguments.', {
       hint: 'An editor starts it: tsalt-ssh lsp',
     });
-  const { serveEditor } = await import('../lsp/server.ts');
-  const { versionText } = await import('./version.ts');
+  const { serveEditor } = await import('../../lsp/server.ts');
+  const { versionText } = await import('../version.ts');
   serveEditor({
     input: process.stdin,
     output: process.stdout,
@@ -39,15 +39,15 @@ const openServed = async (
 ): Promise<ServedProject> => {
   const isNamed = typeof typed.options.config === 'string' || env.TSALT_CONFIG_DIR !== undefined;
   const own = isNamed ? typed : { ...typed, options: { ...typed.options, config: root } };
-  const { openGiven } = await import('./open-given.ts');
+  const { openGiven } = await import('../open-given.ts');
   if (!isTrusted) {
-    const { loadConfig } = await import('../config/load.ts');
+    const { loadConfig } = await import('../../config/load.ts');
     const config = await asUsage(() =>
       loadConfig({ cwd: root, env, path: String(own.options.config ?? root) }),
     );
     return { config };
   }
-  const { withSaltfile } = await import('./saltfile.ts');
+  const { withSaltfile } = await import('../saltfile.ts');
   // A Saltfile that is being written must not keep the others from being served.
   const given = await withSaltfile(own, root, env).catch(() => own);
   const opened = await openGiven(given, env);
@@ -68,7 +68,7 @@ const filesOf = (
 });
 
 const openRoster = async (opened: Opened): Promise<ServedRoster> => {
-  const { checkRequest, rostersToCheck } = await import('./validate.ts');
+  const { checkRequest, rostersToCheck } = await import('../validate.ts');
   const { roster } = await rostersToCheck(opened);
   return {
     hosts: roster.hosts,
