@@ -9,6 +9,7 @@ const shared: Readonly<Record<string, string>> = {
   __grains__: 'tsalt-ssh/module and tsalt-ssh/sls',
   __pillar__: 'tsalt-ssh/module and tsalt-ssh/sls',
   __opts__: 'tsalt-ssh/module and tsalt-ssh/sls',
+  untyped: 'tsalt-ssh/module and tsalt-ssh/sls',
   compile: 'the library, and the compiler that it calls',
 };
 
