@@ -52,9 +52,9 @@ export class PlanCollector {
 
   /** Returns the plan, once the run has ended. */
   plan(): Plan {
-    const steps = this.#steps.list((where, { job, states }) => ({
+    const steps = this.#steps.list((where, { job, predictions }) => ({
       ...this.#job(where, job),
-      states: this.#predictions(states) ?? [],
+      states: this.#places(predictions),
     }));
     return {
       ...this.#head,
@@ -95,19 +95,18 @@ export class PlanCollector {
     if (event.type === 'plan' && event.job) this.#steps.job(tag, event.host, event.job());
     else if (event.type === 'host') {
       const { states = {}, failure } = event.result;
-      const isShort = predictionsIn(states) !== undefined;
+      const predictions = predictionsIn(states);
       const reason = failure?.message ?? reasonWithoutStates(event.result);
       this.#steps.ended(tag, event.result.id, {
-        states,
-        why: isShort ? reason : tooLong,
-        isWell: failure === undefined && isShort,
+        predictions: failure === undefined ? predictions : undefined,
+        why: predictions ? reason : tooLong,
       });
     }
   }
 
-  /** Returns the places of the predictions; undefined where a host sent too long ones. */
-  #predictions(states: Readonly<Record<string, StateResult>>): number[] | undefined {
-    return predictionsIn(states)?.map(one => this.#states.place(one));
+  /** Returns the places of the predictions in the plan. */
+  #places(predictions: readonly Prediction[]): number[] {
+    return predictions.map(one => this.#states.place(one));
   }
 
   #host(result: HostResult): void {
@@ -118,9 +117,9 @@ export class PlanCollector {
       this.#failed.set(id, failure?.message ?? reasonWithoutStates(result));
       return;
     }
-    const predictions = this.#predictions(states);
+    const predictions = predictionsIn(states);
     if (predictions === undefined) this.#failed.set(id, tooLong);
-    else setOwn(this.#hosts, id, { ...job, states: predictions });
+    else setOwn(this.#hosts, id, { ...job, states: this.#places(predictions) });
   }
 
   /** Adds a finding about the project, which no host reported. */
@@ -135,6 +134,7 @@ const prediction = (tag: string, state: StateResult): Prediction => {
   return isStepTag(tag) ? { ...made, changes: {} } : made;
 };
 
+/** Returns the predictions of one host; undefined if they are too long. */
 const predictionsIn = (states: Readonly<Record<string, StateResult>>): Prediction[] | undefined => {
   const predictions = Object.entries(states).map(([tag, state]) => prediction(tag, state));
   let left = longest;

@@ -1,17 +1,19 @@
 import { getOwn, setOwn } from '../protocol/plain.ts';
-import type { PlannedJob, StepTargets } from '../protocol/plan.ts';
-import type { StateResults } from '../protocol/result.ts';
+import type { PlannedJob, Prediction, StepTargets } from '../protocol/plan.ts';
 import type { PlannedHost, PlannedStep } from './plan.ts';
 
 /** The compiled run of a host, and its predictions. */
-export type CompiledHostRun = { readonly job: PlannedJob; readonly states: StateResults };
+export type CompiledHostRun = {
+  readonly job: PlannedJob;
+  readonly predictions: readonly Prediction[];
+};
 
 /** The end of a step on one host. */
 type Ended = {
-  readonly states: StateResults;
+  /** Absent if the host has no plan. */
+  readonly predictions: readonly Prediction[] | undefined;
   /** Why the host has no plan, if it has none. */
   readonly why: string;
-  readonly isWell: boolean;
 };
 
 /** Collects the steps of an orchestration for a plan. */
@@ -41,9 +43,9 @@ export class PlannedSteps {
   }
 
   /** A host has predicted a step. */
-  ended(tag: string, host: string, { states, why, isWell }: Ended): void {
+  ended(tag: string, host: string, { predictions, why }: Ended): void {
     const job = this.#jobs.get(tag)?.get(host);
-    if (job && isWell) entry(this.#bound, tag, new Map()).set(host, { job, states });
+    if (job && predictions) entry(this.#bound, tag, new Map()).set(host, { job, predictions });
     else entry(this.#failed, tag, new Map()).set(host, why);
   }
 
