@@ -6,6 +6,7 @@ import {
   wholeRange,
 } from '../../data/taint.ts';
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
+import { Trigrams } from './trigrams.ts';
 
 /** Knows which strings of one host, or of one rendering, are tainted. */
 export type TaintSource = {
@@ -22,8 +23,10 @@ export type TaintSource = {
 };
 
 /** Limits of one search for host-supplied strings: characters, and occurrences. */
-const mostSearched = 500_000_000;
+const mostSearched = 100_000_000;
 const mostParts = 100_000;
+/** Characters of a search that takes less time than to index the text first. */
+const fewSearched = 1_000_000;
 
 /**
  * The strings that a host sent, and those made from them, with their tainted parts. Strings are
@@ -62,7 +65,10 @@ export class TaintTable implements TaintSource {
     if (this.#unread.length > 0) this.#read();
     const found: TaintRange[] = [];
     let left = mostSearched;
+    const isLong = this.#texts.size * text.length > fewSearched;
+    const trigrams = isLong ? new Trigrams(text) : undefined;
     for (const [part, [{ source }]] of this.#texts) {
+      if (trigrams?.mayContain(part) === false) continue;
       left -= text.length;
       // The host chose the amount of data, so the whole text counts as tainted.
       if (left < 0) return wholeRange(text, 'data');
