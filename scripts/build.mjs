@@ -39,6 +39,12 @@ const largePacketsOfSsh2 = {
 // Large packages that few commands need: each is a file of its own beside the program.
 const apart = [
   {
+    // Trees with modules of their own
+    file: 'module-parser.cjs',
+    packages: /^@babel\/parser$/,
+    contents: `export { parse } from '@babel/parser';`,
+  },
+  {
     // `tsalt-ssh lsp`
     file: 'language-protocol.cjs',
     packages: /^vscode-languageserver/,
