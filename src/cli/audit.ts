@@ -19,6 +19,7 @@ import { outputOptions } from './open-output.ts';
 import { rerunCommands } from './rerun-command.ts';
 import { runCall } from './run-call.ts';
 import { print } from './standard-output.ts';
+import { writeMetrics } from './write-metrics.ts';
 
 const texts = { text: auditText, json: auditJson, markdown: auditMarkdown } as const;
 const formats = [...(Object.keys(texts) as (keyof typeof texts)[]), 'html'] as const;
@@ -147,7 +148,7 @@ const keep = async (
 
 const writePrometheus = async ({ options }: Given, made: Audit): Promise<number> => {
   if (typeof options.prometheus !== 'string') return exitCode.ok;
-  const { auditMetrics, writeMetrics } = await import('../audit/prometheus.ts');
+  const { auditMetrics } = await import('../audit/prometheus.ts');
   try {
     await writeMetrics(options.prometheus, await auditMetrics(made));
     return exitCode.ok;

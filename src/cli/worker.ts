@@ -5,15 +5,17 @@ import { QueueBroker } from '../control/workers/queue-broker.ts';
 import { controlKeysFolder, workerKeys } from '../control/workers/segments.ts';
 import { oneLine } from '../output/text.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { liveWorkers } from '../queue/alive.ts';
+import { type LiveWorker, liveWorkers } from '../queue/alive.ts';
 import { QueueServer, redisAddress, shownAddress } from '../queue/connect.ts';
 import { openKeys, parseKey, publicKeyText } from '../queue/keys.ts';
-import { isSegment } from '../queue/names.ts';
+import { isSegment, segmentQueue } from '../queue/names.ts';
+import type { QueueCounts } from '../queue/queue-metrics.ts';
 import type { Given } from '../request/given.ts';
 import { wholeNumberOf } from '../request/number-option.ts';
 import type { Opened } from './commands.ts';
 import { exitCode } from './exit-code.ts';
 import { printText } from './print-text.ts';
+import { writeMetrics } from './write-metrics.ts';
 
 type Env = Opened['env'];
 
@@ -117,7 +119,10 @@ export const listWorkers = async (
   const connection = redisAddress(address, env, given.options.queue !== undefined);
   const server = new QueueServer(connection, () => undefined);
   try {
-    const workers = await liveWorkers(await server.redis(), workerKeys(config));
+    const keys = workerKeys(config);
+    const workers = await liveWorkers(await server.redis(), keys);
+    const file = textOf(given.options.prometheus);
+    if (file !== undefined) await writeQueueMetrics(file, server, [...keys.keys()], workers);
     if (given.options.out === 'json') return printText(`${JSON.stringify(workers, null, 4)}\n`);
     if (workers.length === 0)
       return printText(
@@ -133,6 +138,23 @@ export const listWorkers = async (
   } finally {
     await server.close();
   }
+};
+
+/** Writes the metrics of the queue and its workers for a collector. */
+const writeQueueMetrics = async (
+  file: string,
+  server: QueueServer,
+  segments: readonly string[],
+  workers: readonly LiveWorker[],
+): Promise<void> => {
+  const counts = new Map<string, QueueCounts>();
+  for (const segment of segments) {
+    const queue = await server.queue(segmentQueue(segment));
+    const { wait = 0, active = 0 } = await queue.getJobCounts('wait', 'active');
+    counts.set(segment, { waiting: wait, active });
+  }
+  const { queueMetrics } = await import('../queue/queue-metrics.ts');
+  await writeMetrics(file, await queueMetrics(workers, counts, Date.now()));
 };
 
 const segmentOf = ({ options }: Given): string => {

@@ -208,7 +208,7 @@ export const options = {
   untrusted: flag(checks, 'lsp: render nothing of the project, and do not read its roster'),
   prometheus: text(
     checks,
-    "audit: write metrics to this file, for node_exporter's textfile collector",
+    "audit, workers: write metrics to this file, for node_exporter's textfile collector",
   ),
   answers: text(checks, 'File with results of functions that templates call on hosts'),
 

@@ -169,6 +169,22 @@ roster_defaults: {via: dmz}
     expect((await project.run('workers')).stdout.trim().split('\n')).toHaveLength(1);
   });
 
+  test('metrics tell the workers, and what waits for one', async () => {
+    const run = begin('web1', 'state.apply', 'slow', 'pillar={seconds: 8}');
+    await waitFor(() => lines('web1', 'begun') === 1, 20_000);
+    const file = join(project.dir, 'queue.prom');
+    expect((await project.run('workers', '--prometheus', file)).code).toBe(0);
+    const metrics = readFileSync(file, 'utf8');
+    expect(metrics).toContain('tsalt_queue_workers{segment="dmz"} 1\n');
+    expect(metrics).toContain('tsalt_queue_workers{segment="other"} 0\n');
+    expect(metrics).toContain('tsalt_queue_active_hosts{segment="dmz"} 1\n');
+    expect(metrics).toContain('tsalt_queue_waiting_hosts{segment="dmz"} 0\n');
+    expect(metrics).toMatch(/tsalt_queue_worker_concurrency\{segment="dmz",.*\} 25\n/);
+    expect(metrics).toMatch(/tsalt_queue_worker_info\{.*,version="\d+\.\d+\.\d+"\} 1\n/);
+    run.child.kill('SIGINT');
+    await run.ended;
+  });
+
   test('a job that is in the queue twice is done once, and an old one not at all', async () => {
     const monitor = await redis.client.monitor();
     const sealed = new Set<string>();
