@@ -46,7 +46,11 @@ const lifetime = 24 * 3600_000;
 type Waiting = {
   readonly host: Host;
   readonly segment: string;
-  readonly since: number;
+  /** The sealed job, and its id in the queue. */
+  readonly sealed: string;
+  job: string;
+  /** When the job was put into the queue, or last found there. */
+  since: number;
   readonly resolve: (worker: PoolWorker) => void;
   readonly reject: (error: unknown) => void;
 };
@@ -130,11 +134,14 @@ class QueuedWorkers implements WorkerPool {
     const sealed = await sealJob(job, access.keys, keys);
     const queue = await this.#queue(segmentQueue(segment));
     if (this.#isAborted) throw aborted(host);
+    const since = Date.now();
     const claimed = new Promise<PoolWorker>((resolve, reject) => {
-      this.#waiting.set(id, { host, segment, since: Date.now(), resolve, reject });
+      this.#waiting.set(id, { host, segment, sealed, job: '', since, resolve, reject });
     });
     claimed.catch(() => undefined);
-    await queue.add('host', { sealed }, { removeOnComplete: true, removeOnFail: true });
+    const added = await addJob(queue, sealed);
+    const waiting = this.#waiting.get(id);
+    if (waiting) waiting.job = added;
     return claimed;
   }
 
@@ -204,16 +211,28 @@ class QueuedWorkers implements WorkerPool {
       if (now - remote.heard > silence)
         this.#lost(remote, `no message from it for ${silence / 1000} s`);
     }
-    for (const [id, { host, segment, since, reject }] of [...this.#waiting]) {
-      if (now - since < patience) continue;
+    for (const [id, waiting] of [...this.#waiting]) {
+      if (now - waiting.since < patience) continue;
+      waiting.since = now;
       try {
-        await this.#checkAlive(redis, host, segment);
+        await this.#checkAlive(redis, waiting.host, waiting.segment);
+        await this.#addAgain(waiting);
       } catch (error) {
         // Redis itself may be unreachable: then the state of the workers is unknown.
         if (!(error instanceof TsaltError) || !this.#waiting.delete(id)) continue;
-        reject(error);
+        waiting.reject(error);
       }
     }
+  }
+
+  /**
+   * A worker that died between taking a job and claiming its host takes the job with it. A second
+   * job does no harm: the host is granted once.
+   */
+  async #addAgain(waiting: Waiting): Promise<void> {
+    const queue = await this.#queue(segmentQueue(waiting.segment));
+    if (waiting.job === '' || (await queue.getJobState(waiting.job)) === 'waiting') return;
+    waiting.job = await addJob(queue, waiting.sealed);
   }
 
   async #receive(data: unknown): Promise<void> {
@@ -301,6 +320,15 @@ class QueuedWorkers implements WorkerPool {
     this.#parts.ears.lost(remote, how);
   }
 }
+
+const addJob = async (queue: JobQueue, sealed: string): Promise<string> => {
+  const { id } = await queue.add(
+    'host',
+    { sealed },
+    { removeOnComplete: true, removeOnFail: true },
+  );
+  return id ?? '';
+};
 
 const workersHint = 'tsalt-ssh workers lists the live ones.';
 
