@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Queue, Worker } from 'bullmq';
-import type { Redis } from 'ioredis';
+import type { Redis, RedisOptions } from 'ioredis';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 
 /** A queue of BullMQ, and a connection for plain requests. */
@@ -86,6 +86,8 @@ export const shownAddress = ({ host, port, db, tls }: RedisAddress): string =>
 /** Milliseconds that the first connection may take, and a last request. */
 const patience = 5000;
 const lastPatience = 2000;
+/** Milliseconds of the longest pause between two attempts to connect again. */
+const longestPause = 1000;
 
 /**
  * Waits for a last request to Redis, but not for long: requests to one that has gone wait until it
@@ -108,18 +110,22 @@ export const inTime = async (request: Promise<unknown>): Promise<void> => {
 
 /** Redis, as BullMQ connects to it. */
 export class QueueServer {
-  readonly #connection: RedisAddress;
+  readonly #connection: RedisAddress & Pick<RedisOptions, 'retryStrategy'>;
   readonly #closers: (() => Promise<unknown>)[] = [];
   readonly #warn: (message: string) => void;
   #hasWarned = false;
   #isClosing = false;
+  #isOver = false;
   #wasReached = false;
   /** The reason of the last failed connection. */
   #reason = '';
 
   /** @param warn is called once when the connection is lost; reconnecting is tried forever */
   constructor(connection: RedisAddress, warn: (message: string) => void) {
-    this.#connection = connection;
+    // Without a limit, a connection to a Redis that has gone would keep the process alive.
+    const retryStrategy = (times: number): number | null =>
+      this.#isOver ? null : Math.min(times * 100, longestPause);
+    this.#connection = { ...connection, retryStrategy };
     this.#warn = warn;
   }
 
@@ -202,6 +208,7 @@ export class QueueServer {
   async close(): Promise<void> {
     this.#isClosing = true;
     await inTime(Promise.allSettled(this.#closers.splice(0).map(close => close())));
+    this.#isOver = true;
   }
 
   readonly #complain = (error: Error): void => {

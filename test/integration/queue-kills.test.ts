@@ -158,6 +158,23 @@ roster_defaults: {via: dmz}
     await killing;
   }, 240_000);
 
+  test('Redis that does not come back: the run ends, and says why', async () => {
+    const gone = await startRedis();
+    const dir = join(project.dir, 'worker');
+    const lonely = await startWorker({
+      ...{ dir, name: 'dmz', queue: gone.url, control },
+      args: ['--concurrency', '1'],
+    });
+    workers.push(lonely);
+    const run = project.run(...call(['web0', 'web1'], 4000, 2), `--queue=${gone.url}`);
+    await expect.poll(() => count('web0', 'begun', 4000) + count('web1', 'begun', 4000)).toBe(1);
+    await gone.close();
+    const { code, stdout, stderr } = await run;
+    expect(code).toBe(70);
+    expect(stdout + stderr).toContain(`The queue ${gone.url} has not answered for 30 s.`);
+    expect(stdout).toContain('no message from it for 30 s');
+  }, 120_000);
+
   test('the control node: the next run finishes what was begun, each change once', async () => {
     await worker();
     const targets = ids.slice(0, 2);

@@ -5,6 +5,7 @@ import { beat, liveWorkers } from '../../queue/alive.ts';
 import { putBlobs } from '../../queue/blobs.ts';
 import { keyedName, newKey } from '../../queue/cipher.ts';
 import {
+  inTime,
   type JobQueue,
   QueueServer,
   type RedisAddress,
@@ -34,8 +35,11 @@ export type QueueAccess = {
   readonly version: string;
 };
 
-/** Milliseconds without a message after which a worker is given up. */
+/** Milliseconds without a message after which a worker is given up, and without an answer Redis. */
 const silence = 30_000;
+
+/** Looks are counted, not time: this process may have been busy. */
+const mostSilent = silence / beat;
 
 /** Milliseconds for which a job waits if no worker of its segment is alive. */
 const patience = 20_000;
@@ -59,7 +63,8 @@ type Waiting = {
 type Remote = PoolWorker & {
   readonly instance: string;
   readonly sender: MessageSender;
-  heard: number;
+  /** Looks since its last message. */
+  silent: number;
 };
 
 type Opened = {
@@ -96,6 +101,14 @@ class QueuedWorkers implements WorkerPool {
   #opened: Promise<Opened> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isAborted = false;
+  #isLooking = false;
+  /** Looks in which Redis has not answered. */
+  #unanswered = 0;
+  #giveUp: (error: TsaltError) => void = () => undefined;
+  /** Rejects when Redis has not answered for too long. */
+  readonly #whenGone: Promise<never> = new Promise((_, reject) => {
+    this.#giveUp = reject;
+  });
 
   constructor({
     warn,
@@ -109,9 +122,14 @@ class QueuedWorkers implements WorkerPool {
   }) {
     this.#parts = parts;
     this.#server = new QueueServer(parts.access.connection, warn);
+    this.#whenGone.catch(() => undefined);
   }
 
-  async take(host: Host, id: number): Promise<PoolWorker> {
+  take(host: Host, id: number): Promise<PoolWorker> {
+    return Promise.race([this.#take(host, id), this.#whenGone]);
+  }
+
+  async #take(host: Host, id: number): Promise<PoolWorker> {
     const { access, request } = this.#parts;
     const { jid } = request.options;
     const segment = host.via ?? '';
@@ -161,10 +179,14 @@ class QueuedWorkers implements WorkerPool {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     for (const remote of this.#remotes.values()) remote.send({ type: 'end' });
-    await Promise.all([...this.#remotes.values()].map(({ sender }) => sender.sent()));
-    const opened = await this.#opened?.catch(() => undefined);
-    await opened?.inbox.obliterate({ force: true }).catch(() => undefined);
+    await inTime(Promise.all([...this.#remotes.values()].map(({ sender }) => sender.sent())));
+    await inTime(this.#removeInbox());
     await this.#server.close();
+  }
+
+  async #removeInbox(): Promise<void> {
+    const opened = await this.#opened;
+    await opened?.inbox.obliterate({ force: true });
   }
 
   async #open(connected: Promise<RedisClient>): Promise<Opened> {
@@ -177,7 +199,7 @@ class QueuedWorkers implements WorkerPool {
     const { project, blobs } = await collectProject(request.config, key);
     await putBlobs(redis, key, blobs);
     await this.#server.worker(runQueue(jid), data => this.#receive(data), { mayStall: true });
-    this.#timer = setInterval(() => void this.#look(redis), beat);
+    this.#timer = setInterval(() => void this.#look(redis).catch(() => undefined), beat);
     this.#timer.unref();
     const begin: ToFleetWorker = {
       type: 'begin',
@@ -205,12 +227,27 @@ class QueuedWorkers implements WorkerPool {
 
   /** Drops silent workers, and hosts that no worker can take. */
   async #look(redis: RedisClient): Promise<void> {
-    const now = Date.now();
     for (const remote of [...this.#remotes.values()]) {
       remote.send({ type: 'alive' });
-      if (now - remote.heard > silence)
+      remote.silent += 1;
+      if (remote.silent > mostSilent)
         this.#lost(remote, `no message from it for ${silence / 1000} s`);
     }
+    this.#unanswered += 1;
+    if (this.#unanswered > mostSilent) this.#giveUp(queueGone(this.#parts.access.connection));
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      await redis.ping();
+      this.#unanswered = 0;
+      await this.#lookAtWaiting(redis);
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  async #lookAtWaiting(redis: RedisClient): Promise<void> {
+    const now = Date.now();
     for (const [id, waiting] of [...this.#waiting]) {
       if (now - waiting.since < patience) continue;
       waiting.since = now;
@@ -261,7 +298,7 @@ class QueuedWorkers implements WorkerPool {
 
   async #hear(instance: string, segment: string, message: FromQueueWorker): Promise<void> {
     const remote = this.#remotes.get(instance);
-    if (remote) remote.heard = Date.now();
+    if (remote) remote.silent = 0;
     if (message.type === 'claim') await this.#claimed(instance, segment, message.id);
     else if (message.type === 'other-version') this.#refused(segment, message);
     else if (message.type === 'lost') {
@@ -302,7 +339,7 @@ class QueuedWorkers implements WorkerPool {
     const remote: Remote = {
       instance,
       sender,
-      heard: Date.now(),
+      silent: 0,
       send: message => sender.send(encodeMessage(message)),
       sendHost: sendHostAway,
       isElsewhere: true,
@@ -345,6 +382,13 @@ const noWorker = ({ id }: Host, segment: string, connection: RedisAddress): Tsal
       kind: 'unreachable',
       hint: `Start one: tsalt-ssh worker --name ${segment} --queue ${shownAddress(connection)}. ${workersHint}`,
     },
+  );
+
+const queueGone = (connection: RedisAddress): TsaltError =>
+  new TsaltError(
+    'queue',
+    `The queue ${shownAddress(connection)} has not answered for ${silence / 1000} s.`,
+    { kind: 'unreachable' },
   );
 
 const otherVersion = ({ id }: Host, theirs: string, ours: string, segment: string): TsaltError =>
