@@ -20,6 +20,7 @@ export const tsalt = (
     input,
     onStdout,
     terminal = false,
+    enter = [],
   }: {
     cwd: string;
     env?: Record<string, string>;
@@ -28,10 +29,12 @@ export const tsalt = (
     onStdout?: (text: string) => void;
     /** At a terminal: what it shows is `stdout`. */
     terminal?: boolean;
+    /** The words before it, such as those that enter a network of its own. */
+    enter?: readonly string[];
   },
 ): Promise<CliResult> =>
   new Promise((resolve, reject) => {
-    const words = [process.execPath, bin, ...args];
+    const words = [...enter, process.execPath, bin, ...args];
     const line = words.map(word => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
     const [program = '', ...rest] = terminal ? ['script', '-qefc', line, '/dev/null'] : words;
     const child = spawn(program, rest, { cwd, env: { ...process.env, ...env } });

@@ -27,6 +27,8 @@ type Settings = {
   readonly env?: Readonly<Record<string, string>>;
   /** Another build of the program. */
   readonly bin?: string;
+  /** The words before it, such as those that enter a network of its own. */
+  readonly enter?: readonly string[];
 };
 
 /** Prints the public key of a worker, which makes it where there is none. */
@@ -43,11 +45,13 @@ export const workerKeyOf = async (dir: string, name: string): Promise<string> =>
 
 /** Starts a worker; resolves when it takes jobs. */
 export const startWorker = async (settings: Settings): Promise<TestWorker> => {
-  const { dir, name, queue, control, args = [], env = {}, bin = ownBin } = settings;
+  const { dir, name, queue, control, args = [], env = {}, bin = ownBin, enter = [] } = settings;
   const key = await workerKeyOf(dir, name);
+  const [program = '', ...words] = [...enter, process.execPath];
   const child = spawn(
-    process.execPath,
+    program,
     [
+      ...words,
       bin,
       'worker',
       ...['--name', name, '--worker-dir', join(dir, name), '--control', control],
