@@ -1,6 +1,7 @@
 /**
  * `npm run bench [-- NAME…] [--json]`: a table per bench, or one JSON object. `peers` also takes
- * `--runs=N`, `--only=WORKLOAD,…` and `--programs=NAME,…`.
+ * `--runs=N`, `--only=WORKLOAD,…` and `--programs=NAME,…`; `queue` takes `--hosts=N`, `--workers=N,…`
+ * and `--at-once=N`.
  */
 type Result = { readonly table: string; readonly rows: readonly object[] };
 
@@ -22,6 +23,12 @@ const benches: Readonly<Record<string, () => Promise<Result>>> = {
       runs: option('runs') === undefined ? undefined : Number(option('runs')),
       only: option('only')?.split(','),
       programs: option('programs')?.split(','),
+    }),
+  queue: async () =>
+    (await import('./queue.ts')).benchQueue({
+      hosts: Number(option('hosts') ?? 1000),
+      workers: (option('workers') ?? '1,4').split(',').map(Number),
+      atOnce: Number(option('at-once') ?? 200),
     }),
   orchestrate: async () => (await import('./orchestrate.ts')).benchOrchestrate(),
 };

@@ -1,0 +1,199 @@
+import { spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { packSources } from '../../src/bundle/packed-sources.ts';
+import { packageRoot } from '../helpers/cli.ts';
+import { startWorker, workerKeyOf } from '../helpers/queue-worker.ts';
+import { startRedis } from '../helpers/redis.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
+import { type Row, tableOf } from './measure.ts';
+
+/** States of each host. */
+const states = 20;
+
+type Options = {
+  readonly hosts: number;
+  /** Numbers of workers, one run for each. */
+  readonly workers: readonly number[];
+  /** Hosts at work at once, on all workers together. */
+  readonly atOnce: number;
+};
+
+/**
+ * Simulated hosts through queue workers: control node, Redis and workers are real, the hosts are
+ * scripts in the workers' processes that find nothing to change.
+ */
+export const benchQueue = async ({
+  hosts,
+  workers,
+  atOnce,
+}: Options): Promise<{ table: string; rows: readonly Row[] }> => {
+  const dir = mkdtempSync(join(tmpdir(), 'tsalt-bench-'));
+  try {
+    const program = await buildProgram(join(dir, 'program'));
+    const rows: Row[] = [];
+    for (const count of workers) rows.push(await measure(dir, program, hosts, count, atOnce));
+    return { table: tableOf(rows), rows };
+  } finally {
+    removeFolder(dir);
+  }
+};
+
+/** The built program with simulated hosts in place of its transports. */
+const buildProgram = async (folder: string): Promise<string> => {
+  mkdirSync(folder);
+  cpSync(join(packageRoot, 'dist'), join(folder, 'dist'), { recursive: true });
+  for (const name of ['node_modules', 'src', 'package.json'])
+    symlinkSync(join(packageRoot, name), join(folder, name));
+  const simulated = {
+    name: 'simulated-hosts',
+    setup: ({ onResolve }: import('esbuild').PluginBuild): void =>
+      onResolve({ filter: /\/transport\/open-transport\.ts$/ }, ({ importer }) =>
+        importer.includes('/simulated/')
+          ? undefined
+          : { path: join(packageRoot, 'test/bench/simulated/open-transport.ts') },
+      ),
+  };
+  const { bundleMain } = (await import(join(packageRoot, 'scripts/bundle-main.mjs'))) as {
+    bundleMain: (options: object) => Promise<void>;
+  };
+  await bundleMain({
+    outfile: join(folder, 'dist/main.cjs'),
+    sourcesId: packSources(packageRoot).id,
+    plugins: [simulated],
+  });
+  return join(folder, 'dist/tsalt-ssh.cjs');
+};
+
+const measure = async (
+  dir: string,
+  bin: string,
+  hosts: number,
+  count: number,
+  atOnce: number,
+): Promise<Row> => {
+  const folder = join(dir, `project-${count}`);
+  const home = join(folder, 'home');
+  mkdirSync(join(folder, 'states'), { recursive: true });
+  mkdirSync(home, { mode: 0o700 });
+  const redis = await startRedis();
+  const env = { HOME: home, SSH_AUTH_SOCK: '', TSALT_QUEUE: redis.url };
+  const control = (await run([bin, 'workers', 'key'], folder, env)).stdout.trim();
+  const key = await workerKeyOf(folder, 'sim');
+  writeFileSync(
+    join(folder, 'tsalt.yaml'),
+    `cachedir: cache\nworkers: {sim: '${key}'}\nroster_defaults: {via: sim, user: root}\n`,
+  );
+  const ids = Array.from({ length: hosts }, (_, at) => `h${at}: {host: 192.0.2.1}\n`);
+  writeFileSync(join(folder, 'roster.yaml'), ids.join(''));
+  const sls = Array.from({ length: states }, (_, at) => `state ${at}:\n  test.nop: []\n`);
+  writeFileSync(join(folder, 'states/site.sls'), sls.join(''));
+  const settings = { dir: folder, name: 'sim', queue: redis.url, control, bin };
+  const args = ['--concurrency', String(Math.ceil(atOnce / count))];
+  const started = await Promise.all(
+    Array.from({ length: count }, () => startWorker({ ...settings, args })),
+  );
+  const used = new Map<number, Usage>();
+  const look = (): void => {
+    for (const { process: worker } of started)
+      for (const pid of familyOf(worker.pid ?? 0)) {
+        const usage = usageOf(pid);
+        if (usage) used.set(pid, usage);
+      }
+  };
+  const timer = setInterval(look, 500);
+  try {
+    const before = await redisFigures(redis.client);
+    const usage = join(folder, 'usage.json');
+    const words = ['*', 'state.apply', 'site', '--out=quiet', `--max-procs=${atOnce}`];
+    const began = performance.now();
+    const { code, stderr } = await run(
+      ['--require', join(packageRoot, 'test/bench/usage.cjs'), bin, ...words],
+      folder,
+      { ...env, USAGE_FILE: usage },
+    );
+    const seconds = (performance.now() - began) / 1000;
+    look();
+    if (code !== 0) throw new Error(`the run ended with ${code}: ${stderr.slice(0, 2000)}`);
+    const after = await redisFigures(redis.client);
+    const own = JSON.parse(readFileSync(usage, 'utf8')) as { cpu: number; rss: number };
+    const all = [...used.values()];
+    return {
+      name: `${hosts} hosts, ${count} workers`,
+      'wall s': seconds.toFixed(1),
+      'hosts/s': Math.round(hosts / seconds),
+      'control ms/host': (own.cpu / hosts).toFixed(1),
+      'control MB': Math.round(own.rss / 1024),
+      'workers ms/host': (all.reduce((sum, { cpu }) => sum + cpu, 0) / hosts).toFixed(1),
+      'largest worker MB': Math.max(...all.map(({ rss }) => Math.round(rss / 1024))),
+      'Redis requests/host': ((after.requests - before.requests) / hosts).toFixed(1),
+      'Redis MB': Math.round(after.peak / 2 ** 20),
+    };
+  } finally {
+    clearInterval(timer);
+    await Promise.all(started.map(worker => worker.end('SIGKILL')));
+    await redis.close();
+  }
+};
+
+type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+
+const run = (
+  words: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): Promise<Ran> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, words, { cwd, env: { ...process.env, ...env } });
+    let [stdout, stderr] = ['', ''];
+    child.stdout.on('data', text => {
+      stdout += String(text);
+    });
+    child.stderr.on('data', text => {
+      stderr += String(text);
+    });
+    child.on('error', reject);
+    child.on('close', code => resolve({ code, stdout, stderr }));
+  });
+
+/** Requests that clients sent, without what scripts call inside, and the most bytes in use. */
+const redisFigures = async (redis: {
+  info: (section: string) => Promise<string>;
+}): Promise<{ requests: number; peak: number }> => {
+  const commands = await redis.info('commandstats');
+  const memory = await redis.info('memory');
+  const sent = /cmdstat_(?:eval|evalsha|bzpopmin|ping|get|set|mget|scan|del|exists):calls=(\d+)/g;
+  return {
+    requests: [...commands.matchAll(sent)].reduce((sum, [, calls]) => sum + Number(calls), 0),
+    peak: Number(/used_memory_peak:(\d+)/.exec(memory)?.[1]),
+  };
+};
+
+/** Milliseconds of a processor, and the most KB that were in memory. */
+type Usage = { readonly cpu: number; readonly rss: number };
+
+const usageOf = (pid: number): Usage | undefined => {
+  try {
+    const [, , , , , , , , , , , user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ');
+    const peak = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    // Linux counts in hundredths of a second for programs.
+    return { cpu: (Number(user) + Number(system)) * 10, rss: Number(peak) };
+  } catch {
+    return undefined;
+  }
+};
+
+const familyOf = (pid: number): number[] => {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+    return [
+      pid,
+      ...(children === '' ? [] : children.split(' ').flatMap(one => familyOf(Number(one)))),
+    ];
+  } catch {
+    return [pid];
+  }
+};
