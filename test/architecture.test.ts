@@ -111,7 +111,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
   targeting: { imports: ['data', 'protocol'] },
   fileserver: { imports: ['trust', 'data', 'protocol'] },
   render: {
-    imports: ['trust', 'yaml', 'fileserver', 'modules', 'data', 'protocol'],
+    imports: ['memory', 'trust', 'yaml', 'fileserver', 'modules', 'data', 'protocol'],
     packages: [
       'liquidjs',
       'json5',

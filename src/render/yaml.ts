@@ -2,7 +2,9 @@ import type { Ranges } from '../data/taint.ts';
 import { cloneData, cloneTree, isTree } from '../data/values/clone.ts';
 import type { Data } from '../data/values/value.ts';
 import { loadYaml } from '../yaml/load.ts';
+import type { YamlLoadOptions } from '../yaml/yaml-error.ts';
 import { isTrueData } from './filters/filter.ts';
+import { loadLargeYaml } from './large-yaml.ts';
 import { traceOf } from './retrace.ts';
 import { TextCache } from './text-cache.ts';
 import type { Stage } from './types.ts';
@@ -20,8 +22,13 @@ type Kept = {
 const cache = new TextCache<Map<string, Kept>>(32_000_000);
 
 /** Renders YAML by Salt's rules. The same text for another host is parsed once and then copied. */
-export const renderYaml = (text: string, { request, tainted, origins }: Stage): Data => {
+export const renderYaml = (
+  text: string,
+  { request, tainted, origins }: Stage,
+): Data | Promise<Data> => {
   const { taint } = request.context;
+  if (text.length >= largeText && !(tainted && taint))
+    return renderLarge(text, { file: request.file, trace: traceOf(origins, request.file) });
   const key = tainted && taint ? `${request.file}${markOf(tainted)}` : request.file;
   const files = cache.get(text);
   const known = files?.get(key);
@@ -40,6 +47,13 @@ export const renderYaml = (text: string, { request, tainted, origins }: Stage): 
   if (files) files.set(key, kept);
   else cache.set(text, new Map([[key, kept]]));
   return learned(kept, request);
+};
+
+const largeText = 1_000_000;
+
+const renderLarge = async (text: string, options: YamlLoadOptions): Promise<Data> => {
+  const loaded = await loadLargeYaml(text, { ...options, ordered: true });
+  return isTrueData(loaded) ? loaded : new Map();
 };
 
 /** Returns the data after recording its taint in this host's table. */

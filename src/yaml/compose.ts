@@ -29,7 +29,7 @@ export const compose = (source: YamlSource): YamlNode | undefined => {
   const parser = new EventReader(source, checked(source) ?? parse(source));
   const start = parser.next();
   if (start.kind === 'stream-end') return undefined;
-  const root = new Composer(source, parser).document();
+  const root = new Composer(source).document(parser);
   const next = parser.next();
   if (next.kind === 'stream-end') return root;
   throw source.fault(
@@ -53,7 +53,7 @@ const checked = (source: YamlSource): Parsed | undefined => {
   });
 };
 
-const refuseUnprintable = (source: YamlSource): void => {
+export const refuseUnprintable = (source: YamlSource): void => {
   const bad = unprintable.exec(source.text);
   if (!bad) return;
   const code = (bad[0].codePointAt(0) ?? 0).toString(16).padStart(4, '0');
@@ -70,23 +70,24 @@ type Open = {
   key?: YamlNode;
 };
 
-class Composer {
+/** Composes the documents of a text, or the pieces of one document, whose anchors are common. */
+export class Composer {
   readonly #source: YamlSource;
-  readonly #parser: EventReader;
   readonly #anchors = new Map<string, YamlNode>();
   readonly #stack: Open[] = [];
   #root: YamlNode | undefined;
   #aliased = 0;
+  #weight = 0;
 
-  constructor(source: YamlSource, parser: EventReader) {
+  constructor(source: YamlSource) {
     this.#source = source;
-    this.#parser = parser;
   }
 
   /** Composes the document that has begun. */
-  document(): YamlNode | undefined {
+  document(parser: EventReader): YamlNode | undefined {
+    this.#root = undefined;
     for (;;) {
-      const event = this.#parser.next();
+      const event = parser.next();
       switch (event.kind) {
         case 'alias':
           this.#add(this.#aliasOf(event.anchor, event.at));
@@ -102,10 +103,19 @@ class Composer {
           this.#close();
           break;
         default:
-          if (this.#root && this.#root.weight > maxAliased * 10) throw this.#bomb(0);
-          return this.#root;
+          return this.#whole();
       }
     }
+  }
+
+  #whole(): YamlNode | undefined {
+    this.#weight += this.#root?.weight ?? 0;
+    if (this.#weight > maxAliased * 10) throw this.#bomb(0);
+    return this.#root;
+  }
+
+  hasAnchor(node: YamlNode): boolean {
+    return [...this.#anchors.values()].includes(node);
   }
 
   #add(node: YamlNode): void {

@@ -29,9 +29,14 @@ export class Constructor {
   readonly #source: YamlSource;
   readonly #done = new Map<YamlNode, Data>();
   readonly #unfilled: (() => void)[] = [];
+  readonly #strings: SharedStrings | undefined;
+  /** The keys of the last mapping of each size: the records of a list have the same keys. */
+  readonly #lastKeys: DataKey[][] = [];
 
-  constructor(source: YamlSource) {
+  /** @param shareStrings keeps equal strings once, in texts that are worth the time */
+  constructor(source: YamlSource, { shareStrings = false } = {}) {
     this.#source = source;
+    this.#strings = shareStrings ? new SharedStrings() : undefined;
   }
 
   construct(root: YamlNode): Data {
@@ -62,7 +67,7 @@ export class Constructor {
       case `${tagPrefix}omap`:
         return this.#dict(node);
       case coreTags.seq:
-        return this.#list(list => this.#fillSequence(node, list));
+        return this.#list(list => this.#fillSequence(node, list), node);
       case `${tagPrefix}set`:
         return this.#list(list => {
           for (const key of this.#fillMapping(node, new Map()).keys()) list.push(key);
@@ -103,8 +108,9 @@ export class Constructor {
     return dict;
   }
 
-  #list(fill: (list: Data[]) => void): Data[] {
-    const list: Data[] = [];
+  #list(fill: (list: Data[]) => void, node?: YamlNode): Data[] {
+    // An array that grows by `push` takes several times the memory of a short list.
+    const list = node?.kind === 'sequence' ? new Array<Data>(node.items.length) : [];
     this.#unfilled.push(() => fill(list));
     return list;
   }
@@ -113,19 +119,30 @@ export class Constructor {
     if (node.kind !== 'mapping')
       throw this.#fault(`expected a mapping node, but found ${node.kind}`, node.at);
     flatten(node, this.#source);
-    const keys: DataKey[] = [];
-    const offsets: number[] = [];
-    for (const [keyNode, valueNode] of node.pairs) {
+    const count = node.pairs.length;
+    const given = new Array<DataKey>(count);
+    const offsets = new Array<number>(count);
+    for (const [index, [keyNode, valueNode]] of node.pairs.entries()) {
       const key = this.#key(keyNode, node);
       const value = this.#data(valueNode);
       if (findKey(dict, key) !== undefined) throw this.#conflict(node, keyNode, key);
       dict.set(key, value);
-      keys.push(key);
-      offsets.push(keyNode.at);
+      given[index] = key;
+      offsets[index] = keyNode.at;
     }
+    const keys = this.#sharedKeys(given);
     setPositions(dict, new NodePositions(this.#source.locate, node.at, offsets, keys));
     if (this.#source.taint) markPairs(dict, keys, node.pairs);
     return dict;
+  }
+
+  /** Returns the keys of an earlier mapping if they are equal. */
+  #sharedKeys(keys: DataKey[]): DataKey[] {
+    if (keys.length > longestShared) return keys;
+    const last = this.#lastKeys[keys.length];
+    if (last?.every((key, index) => Object.is(key, keys[index]))) return last;
+    this.#lastKeys[keys.length] = keys;
+    return keys;
   }
 
   #key(node: YamlNode, mapping: MappingNode): DataKey {
@@ -148,7 +165,7 @@ export class Constructor {
   #fillSequence(node: YamlNode, list: Data[]): void {
     if (node.kind !== 'sequence')
       throw this.#fault(`expected a sequence node, but found ${node.kind}`, node.at);
-    for (const item of node.items) list.push(this.#data(item));
+    for (const [index, item] of node.items.entries()) list[index] = this.#data(item);
     const offsets = node.items.map(item => (item.kind === 'scalar' ? item.at : -1));
     setPositions(list, new NodePositions(this.#source.locate, node.at, offsets));
     if (this.#source.taint) markItems(list, node.items);
@@ -188,7 +205,7 @@ export class Constructor {
       case coreTags.str:
       case coreTags.timestamp:
       case `${tagPrefix}python/unicode`:
-        return value;
+        return this.#strings?.of(value) ?? value;
       case coreTags.null:
         return null;
       case coreTags.bool:
@@ -254,6 +271,21 @@ export class Constructor {
   #fault(message: string, at: number): TsaltError {
     const text = this.#source.saltText([message, at]);
     return this.#source.fault('yaml-data', message, at, undefined, text);
+  }
+}
+
+const longestShared = 20;
+
+/** Returns one string for all equal ones of a text, as far as they are short. */
+class SharedStrings {
+  readonly #known = new Map<string, string>();
+
+  of(text: string): string {
+    if (text.length > 40) return text;
+    const known = this.#known.get(text);
+    if (known !== undefined) return known;
+    if (this.#known.size < 10_000) this.#known.set(text, text);
+    return text;
   }
 }
 

@@ -37,7 +37,17 @@ const maxRounds = 20;
  */
 export const parse = (source: YamlSource): Parsed => {
   checkDirectives(source);
-  const text = source.text.replaceAll('\x85', '\n');
+  return parseText(source, source.text);
+};
+
+/** Parses a part of a text that is valid by itself. Offsets are those of the text. */
+export const parsePiece = (source: YamlSource, start: number, end: number): Parsed => {
+  const { sourceOffset, ...parsed } = parseText(source, source.text.slice(start, end));
+  return { ...parsed, sourceOffset: offset => start + sourceOffset(offset) };
+};
+
+const parseText = (source: YamlSource, given: string): Parsed => {
+  const text = given.replaceAll('\x85', '\n');
   let edits: readonly Edit[] = anchorEdits(text);
   let tabs: readonly number[] = [];
   let isLenient = false;

@@ -36,7 +36,7 @@ const written = (value: Data): unknown => {
 const answerOf = (text: string): Answer => {
   const request = { file: 'a.sls', context: {} } as RenderRequest;
   try {
-    return { value: written(renderYaml(text, { request } as Stage)) };
+    return { value: written(renderYaml(text, { request } as Stage) as Data) };
   } catch (error) {
     if (!(error instanceof TsaltError)) throw error;
     const line = error.at?.line;

@@ -1,6 +1,6 @@
 import { canonical } from './canonical.ts';
 import { cloneData, cloneTree, isTree } from './clone.ts';
-import { copyDict } from './ordered.ts';
+import { copyDict } from './shared-dict.ts';
 import { type Data, type Dict, isDict } from './value.ts';
 
 /**
@@ -135,6 +135,7 @@ const sideBySide = (below: Dict, above: Dict): Dict =>
   );
 
 const lay = (below: Dict, above: Dict, mergeLists: boolean): Dict => {
+  if (below.size === 0) return copyDict(above, below);
   const merged = copyDict(below);
   for (const [key, value] of above) {
     const known = merged.get(key);

@@ -14,7 +14,3 @@ export const markOrdered = <T extends Dict>(dict: T): T => {
 };
 
 export const isOrdered = (dict: object): boolean => ordered.of(dict) === true;
-
-/** Makes a dictionary of the same kind with the same entries. */
-export const copyDict = (dict: Dict): Dict =>
-  isOrdered(dict) ? markOrdered(new Map(dict)) : new Map(dict);

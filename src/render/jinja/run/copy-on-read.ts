@@ -1,4 +1,5 @@
 import { isOrdered, markOrdered } from '../../../data/values/ordered.ts';
+import { entriesToRead, valueToRead } from '../../../data/values/shared-dict.ts';
 import type { Data, DataKey, Dict } from '../../../data/values/value.ts';
 import { Float } from '../../../data/values/value.ts';
 import { WatchedDict } from '../../../data/values/watched-dict.ts';
@@ -54,7 +55,7 @@ class CopyOfDict extends Map<Key, Value> {
     super();
     this.#original = original;
     this.#copier = copier;
-    const entries = original instanceof WatchedDict ? original.unread() : original;
+    const entries = original instanceof WatchedDict ? original.unread() : entriesToRead(original);
     for (const [key, value] of entries) super.set(key, value);
     if (isOrdered(original)) markOrdered(this as unknown as Dict);
   }
@@ -63,8 +64,9 @@ class CopyOfDict extends Map<Key, Value> {
     this.#copier.recorder?.item(this.#original, key as DataKey);
     const value = super.get(key);
     if (this.#isWhole || typeof value !== 'object' || value === null) return value;
-    if (value !== this.#original.get(key as never)) return value;
-    const copy = this.#copier.copy(value as Data);
+    const own = this.#original as Dict;
+    if (value !== valueToRead(own, key as DataKey)) return value;
+    const copy = this.#copier.copy(own.get(key as DataKey) as Data);
     super.set(key, copy);
     return copy;
   }

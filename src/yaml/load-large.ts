@@ -1,0 +1,153 @@
+import { findKey } from '../data/values/key.ts';
+import { markOrdered } from '../data/values/ordered.ts';
+import { NodePositions, setPositions } from '../data/values/position.ts';
+import type { Data, DataKey, Dict } from '../data/values/value.ts';
+import { TsaltError } from '../protocol/error.ts';
+import { Composer, refuseUnprintable } from './compose.ts';
+import { Constructor } from './construct.ts';
+import { type Block, blockAt, type Piece, piecesOf } from './cut-pieces.ts';
+import { coreTags, type YamlNode } from './node.ts';
+import { parsePiece } from './parse.ts';
+import { EventReader } from './reader.ts';
+import type { YamlSource } from './yaml-error.ts';
+
+/** Whether a text is worth loading in pieces. */
+export const isLarge = ({ text, taint }: YamlSource): boolean => text.length >= 1_000_000 && !taint;
+
+const usualSize = 250_000;
+
+/**
+ * Loads a large text piece by piece: the events and nodes of a text take ten times the memory of
+ * its data. Only block mappings and sequences are cut. Errors are left to the parser of whole texts.
+ *
+ * @param pieceSize in characters
+ * @yields after each piece
+ * @returns undefined if the text cannot be cut or is invalid
+ */
+export const loadPieces = function* (
+  source: YamlSource,
+  pieceSize = usualSize,
+): Generator<undefined, Data | undefined, undefined> {
+  const start = contentStart(source.text);
+  if (start === undefined) return undefined;
+  try {
+    refuseUnprintable(source);
+    return yield* new PieceLoader(source, pieceSize).load(start, source.text.length);
+  } catch (error) {
+    // An error is reported as the parser of the whole text reports it.
+    if (error instanceof TsaltError) return undefined;
+    throw error;
+  }
+};
+
+const header = /(?:[ \t]*(?:#[^\n]*)?\r?\n)*(?:---[ \t]*\r?\n)?/y;
+
+/** Returns the offset after the first `---`; undefined if there are directives or more documents. */
+const contentStart = (text: string): number | undefined => {
+  header.lastIndex = 0;
+  header.exec(text);
+  const start = header.lastIndex;
+  const isOther = [/^(?:---|\.\.\.|%)/my, /\n(?:---|\.\.\.|%)/g].some(mark => {
+    mark.lastIndex = start;
+    return mark.test(text);
+  });
+  return isOther ? undefined : start;
+};
+
+/** Returns false if the mapping has the key already. */
+type AddEntry = (key: DataKey, value: Data, at: number) => boolean;
+
+type Loading<Value> = Generator<undefined, Value | undefined, undefined>;
+
+class PieceLoader {
+  readonly #source: YamlSource;
+  readonly #composer: Composer;
+  readonly #data: Constructor;
+  readonly #pieceSize: number;
+
+  constructor(source: YamlSource, pieceSize: number) {
+    this.#source = source;
+    this.#pieceSize = pieceSize;
+    this.#composer = new Composer(source);
+    this.#data = new Constructor(source, { shareStrings: true });
+  }
+
+  /** Returns the data of a block; undefined if it is something else. */
+  *load(start: number, end: number): Loading<Data> {
+    const block = blockAt(this.#source.text, start, end);
+    if (!block) return undefined;
+    return yield* block.kind === 'mapping' ? this.#mapping(block) : this.#sequence(block);
+  }
+
+  *#mapping(block: Block): Loading<Dict> {
+    const dict: Dict = new Map();
+    const keys: DataKey[] = [];
+    const offsets: number[] = [];
+    const add: AddEntry = (key, value, at) => {
+      if (findKey(dict, key) !== undefined) return false;
+      dict.set(key, value);
+      keys.push(key);
+      offsets.push(at);
+      return true;
+    };
+    for (const piece of this.#pieces(block)) {
+      yield;
+      if (piece.end - piece.start > 2 * this.#pieceSize && (yield* this.#entry(piece, add)))
+        continue;
+      const node = this.#compose(piece);
+      if (node?.kind !== 'mapping' || node.pairs.some(([{ tag }]) => isMerge(tag)))
+        return undefined;
+      const data = this.#data.construct(node) as Dict;
+      let index = 0;
+      for (const [key, value] of data) {
+        if (!add(key, value, node.pairs[index]?.[0].at ?? -1)) return undefined;
+        index += 1;
+      }
+    }
+    if (this.#source.ordered) markOrdered(dict);
+    const [at = block.start] = offsets;
+    setPositions(dict, new NodePositions(this.#source.locate, at, offsets, keys));
+    return dict;
+  }
+
+  /** Adds an entry that is a line with a key and a block; false if it is something else. */
+  *#entry({ start, end }: Piece, add: AddEntry): Generator<undefined, boolean, undefined> {
+    const lineEnd = this.#source.text.indexOf('\n', start) + 1;
+    const head = this.#compose({ start, end: lineEnd });
+    const [pair, ...more] = head?.kind === 'mapping' ? head.pairs : [];
+    if (!head || !pair || more.length > 0 || isMerge(pair[0].tag)) return false;
+    const [{ at }, value] = pair;
+    if (value.kind !== 'scalar' || value.value !== '' || value.tag !== coreTags.null) return false;
+    if (!value.plain || this.#composer.hasAnchor(value)) return false;
+    const data = yield* this.load(lineEnd, end);
+    const [key] = data === undefined ? [] : (this.#data.construct(head) as Dict).keys();
+    return key !== undefined && data !== undefined && add(key, data, at);
+  }
+
+  *#sequence(block: Block): Loading<Data[]> {
+    const list: Data[] = [];
+    const offsets: number[] = [];
+    for (const piece of this.#pieces(block)) {
+      yield;
+      const node = this.#compose(piece);
+      if (node?.kind !== 'sequence') return undefined;
+      for (const item of node.items) offsets.push(item.kind === 'scalar' ? item.at : -1);
+      for (const item of this.#data.construct(node) as Data[]) list.push(item);
+    }
+    setPositions(list, new NodePositions(this.#source.locate, block.start + block.indent, offsets));
+    return list;
+  }
+
+  #pieces(block: Block): Iterable<Piece> {
+    return piecesOf(this.#source.text, block, this.#pieceSize);
+  }
+
+  #compose({ start, end }: Piece): YamlNode | undefined {
+    const reader = new EventReader(this.#source, parsePiece(this.#source, start, end));
+    reader.next();
+    const node = this.#composer.document(reader);
+    return reader.next().kind === 'stream-end' ? node : undefined;
+  }
+}
+
+const isMerge = (tag: string): boolean => tag === coreTags.merge || tag === coreTags.value;
