@@ -159,3 +159,16 @@ test('bindChunks reports values of wrong types in the order of the parameters', 
     /'makedirs' must be[\s\S]*'replace' must be/,
   );
 });
+
+test('a state function that takes any argument: refuses a misspelt requisite, and accepts it with lax', () => {
+  const requires = [{ test: 'b' }];
+  expect(() => bind('test.nop', { requires })).toThrow(
+    "'requires' of 'test.nop' is not a requisite (did you mean 'require'?)",
+  );
+  expect(() => bind('test.nop', { notify: [{ service: 'x' }] })).toThrow(
+    "did you mean 'watch_in'?",
+  );
+  expect(() => bind('test.nop', { requires, lax: true })).not.toThrow();
+  for (const other of ['text', ['b'], [{ a: 1 }], [], [{ a: 'x', b: 'y' }]])
+    expect(() => bind('test.nop', { requires: other })).not.toThrow();
+});

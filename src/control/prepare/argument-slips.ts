@@ -1,5 +1,6 @@
 import { closestMatch } from '../../data/closest-match.ts';
 import type { FunctionSignature } from '../../protocol/meta.ts';
+import { isPlainDict, type Plain } from '../../protocol/plain.ts';
 import {
   commonArguments,
   requisiteInKeywords,
@@ -55,6 +56,31 @@ export const meantArgument = (name: string, signature: FunctionSignature): strin
   const meant = Object.hasOwn(slips, plain) ? slips[plain] : undefined;
   const slip = meant?.find(word => known.includes(word));
   return slip ?? known.find(word => isSameWord(word, plain)) ?? closestMatch(plain, known);
+};
+
+/**
+ * Finds the requisite that an argument of a function most likely means which takes any argument. It
+ * would be accepted without a word, and the state would not wait.
+ *
+ * @returns undefined unless the value is a list of requisites
+ */
+export const meantRequisite = (name: string, value: Plain | undefined): string | undefined => {
+  if (!Array.isArray(value) || value.length === 0 || !value.every(isRequisite)) return undefined;
+  const plain = name.toLowerCase().replaceAll('-', '_');
+  const requisites: readonly string[] = [...requisiteKeywords, ...requisiteInKeywords];
+  const meant = Object.hasOwn(slips, plain) ? slips[plain] : undefined;
+  return (
+    meant?.find(word => requisites.includes(word)) ??
+    requisites.find(word => isSameWord(word, plain)) ??
+    closestMatch(plain, requisites)
+  );
+};
+
+/** Whether a value is written as `file: /etc/motd`. */
+const isRequisite = (value: Plain): boolean => {
+  if (!isPlainDict(value)) return false;
+  const [id, ...more] = Object.values(value);
+  return typeof id === 'string' && more.length === 0;
 };
 
 /** Whether two names differ by their number (`requires`, `content`) or by their underscores only. */

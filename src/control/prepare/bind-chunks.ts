@@ -9,7 +9,7 @@ import type { FunctionMeta, FunctionSignature, ModuleMeta } from '../../protocol
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
 import { internalKeywords } from '../../protocol/state-keywords.ts';
 import { mergeWholeFloats, withWholeFloatsOf } from '../../protocol/whole-floats.ts';
-import { meantArgument } from './argument-slips.ts';
+import { meantArgument, meantRequisite } from './argument-slips.ts';
 import { withFloatStrings } from './float-arguments.ts';
 
 type BoundChunks = {
@@ -101,6 +101,7 @@ export const checkChunks = (
           chunk: given,
           argument,
         });
+    if (fun.signature.anyKeyword && given.lax !== true) faults.push(...lostIn(name, given, fun));
     const unknown = unknownArguments(chunk, fun);
     if (unknown.length > 0 && !fun.unknown) {
       const message = `${invalidKeywords(name, unknown)}${hintFor(unknown, fun.signature)}`;
@@ -166,6 +167,18 @@ const unknownArguments = (chunk: LowChunk, { signature }: FunctionMeta): string[
   if (signature.anyKeyword) return [];
   const params = paramsOf(signature);
   return Object.keys(chunk).filter(key => !internalKeywords.has(key) && !params.has(key));
+};
+
+/** Finds misspelt requisites among the arguments of a function that takes any argument. */
+const lostIn = (name: string, chunk: LowChunk, { signature }: FunctionMeta): ChunkError[] => {
+  const params = paramsOf(signature);
+  return Object.entries(chunk).flatMap(([argument, value]): ChunkError[] => {
+    if (internalKeywords.has(argument) || params.has(argument)) return [];
+    const meant = meantRequisite(argument, value);
+    const message = `'${argument}' of '${name}' is not a requisite (did you mean '${meant}'?)`;
+    if (meant === undefined) return [];
+    return [{ rule: 'unknown-argument', message, chunk, argument, isSlip: true }];
+  });
 };
 
 type Told = { readonly message: string; readonly isFault: boolean };
