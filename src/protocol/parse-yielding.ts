@@ -1,4 +1,5 @@
 import { JsonPieces, type JsonTextReader } from './json-pieces.ts';
+import { Turns } from './turns.ts';
 
 /** Limits for untrusted JSON: number of values, keys per dict, and depth. */
 export type JsonLimits = {
@@ -13,17 +14,6 @@ const pieceSize = 256 * 1024;
 const longString = 512 * 1024;
 /** Milliseconds after which other work may continue. */
 const turn = 15;
-
-/** Yields to other work when the time slice is used up. */
-class Turns {
-  #began = performance.now();
-
-  async pause(): Promise<void> {
-    if (performance.now() - this.#began < turn) return;
-    await new Promise(resolve => setImmediate(resolve));
-    this.#began = performance.now();
-  }
-}
 
 /**
  * Parses long JSON with the same result as `JSON.parse`, which would block the event loop. Cuts the
@@ -40,7 +30,7 @@ export const parseYielding = async (
   reader: JsonTextReader,
   limits?: JsonLimits,
 ): Promise<unknown> => {
-  const turns = new Turns();
+  const turns = new Turns(turn);
   const count = new Count(limits);
   const pieces = new JsonPieces(bytes, reader);
   let paused = 0;

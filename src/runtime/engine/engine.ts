@@ -1,6 +1,7 @@
 import { globTest } from '../../data/python/glob.ts';
 import { type LowChunk, lowTag } from '../../protocol/low.ts';
 import type { StateResult, StateResults } from '../../protocol/result.ts';
+import { Turns } from '../../protocol/turns.ts';
 import { RunAborted } from './abort.ts';
 import { callChunk } from './call-chunk.ts';
 import { ChunkIndex } from './chunk-index.ts';
@@ -94,9 +95,17 @@ const makePass = async (run: RunState, chunks: readonly LowChunk[]): Promise<Pas
   };
 };
 
+/**
+ * Milliseconds after which messages of the control node are read: states that await nothing would
+ * keep the runtime from answering for as long as there are any.
+ */
+const turn = 100;
+
 const runPass = async (run: RunState, pass: Pass, results: StateResults): Promise<void> => {
+  const turns = new Turns(turn);
   try {
     for (const low of pass.chunks) {
+      await turns.pause();
       if (pass.failhard || pass.aborted || isHalted(run)) break;
       if (Object.hasOwn(pass.running, lowTag(low))) continue;
       await callChunk(run, pass, low);

@@ -1,0 +1,17 @@
+/** Lets other work continue during a long computation. */
+export class Turns {
+  readonly #length: number;
+  #began = performance.now();
+
+  /** @param length milliseconds after which other work may continue */
+  constructor(length: number) {
+    this.#length = length;
+  }
+
+  /** Yields to other work when the time slice is used up. */
+  async pause(): Promise<void> {
+    if (performance.now() - this.#began < this.#length) return;
+    await new Promise(resolve => setImmediate(resolve));
+    this.#began = performance.now();
+  }
+}
