@@ -1,5 +1,6 @@
-// Builds the artifact of a tree without modules of its own and leaves it in dist/prebuilt, where
-// first runs take it from (src/bundle/prebuilt.ts), and the workers that render code into dist.
+// Builds the programs for hosts (the artifact, and the one that only collects grains) of a tree
+// without modules of its own and leaves them in dist/prebuilt, where first runs take them from
+// (src/bundle/prebuilt.ts), and the workers that render code into dist.
 import {
   copyFileSync,
   mkdirSync,
@@ -11,8 +12,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { buildArtifact } from '../src/bundle/artifact.ts';
+import { buildArtifact, buildGrainsProgram } from '../src/bundle/artifact.ts';
 import { discoverBuiltins } from '../src/bundle/discover.ts';
+import { kindsOf } from '../src/bundle/entry.ts';
 import { packageRoot } from '../src/bundle/locate.ts';
 import { outOfFolder, prebuiltFiles, prebuiltIndex } from '../src/bundle/prebuilt.ts';
 import {
@@ -32,27 +34,36 @@ for (const name of workerNames)
   writeCompressed(join(root, 'dist', builtWorker(name)), await buildWorker(name, root));
 copyFileSync(quickjsFile(), join(root, 'dist', builtWasm));
 
-const cacheDir = mkdtempSync(join(tmpdir(), 'tsalt-prebuilt-'));
-try {
-  const told = controlFunctions();
-  const artifact = await buildArtifact({ fileRoots: {}, cacheDir, controlFunctions: told });
-  await artifact.compressed();
-  const dir = dirname(artifact.path);
-  const made = (ending: RegExp): Buffer => {
-    const name = readdirSync(dir).find(one => ending.test(one));
-    if (name === undefined) throw new Error(`The build left nothing named ${ending}`);
-    return readFileSync(join(dir, name));
-  };
-  const request = { root, found: discoverBuiltins(root).modules, controlFunctions: told };
-  const to = prebuiltFiles(root);
-  mkdirSync(dirname(to.index), { recursive: true });
-  const pack = (file: string, content: string | Buffer): void =>
-    writeFileSync(file, compress(content));
-  writeFileSync(to.packed, made(/\.br$/));
-  pack(to.map, made(/\.map$/));
-  pack(to.meta, outOfFolder(root, made(/\.meta$/).toString()));
-  pack(to.described, outOfFolder(root, made(/^describe-host\.json$/).toString()));
-  writeFileSync(to.index, prebuiltIndex(request, JSON.parse(made(/^index-.*\.json$/).toString())));
-} finally {
-  rmSync(cacheDir, { recursive: true, force: true });
-}
+/** Builds one program in a new folder and copies what was built. */
+const prebuild = async (goal: 'host' | 'grains'): Promise<void> => {
+  const cacheDir = mkdtempSync(join(tmpdir(), 'tsalt-prebuilt-'));
+  try {
+    const told = goal === 'host' ? controlFunctions() : [];
+    const build = goal === 'host' ? buildArtifact : buildGrainsProgram;
+    const artifact = await build({ fileRoots: {}, cacheDir, controlFunctions: told });
+    await artifact.compressed();
+    const dir = dirname(artifact.path);
+    const made = (ending: RegExp): Buffer => {
+      const name = readdirSync(dir).find(one => ending.test(one));
+      if (name === undefined) throw new Error(`The build left nothing named ${ending}`);
+      return readFileSync(join(dir, name));
+    };
+    const found = discoverBuiltins(root).modules.filter(({ kind }) => kindsOf[goal].has(kind));
+    const request = { root, goal, found, controlFunctions: told };
+    const to = prebuiltFiles(root, goal);
+    mkdirSync(dirname(to.index), { recursive: true });
+    const pack = (file: string, content: string | Buffer): void =>
+      writeFileSync(file, compress(content));
+    writeFileSync(to.packed, made(/\.br$/));
+    pack(to.map, made(/\.map$/));
+    pack(to.meta, outOfFolder(root, made(/\.meta$/).toString()));
+    if (goal === 'host')
+      pack(to.described, outOfFolder(root, made(/^describe-host\.json$/).toString()));
+    const index = JSON.parse(made(/^index-.*\.json$/).toString());
+    writeFileSync(to.index, prebuiltIndex(request, index));
+  } finally {
+    rmSync(cacheDir, { recursive: true, force: true });
+  }
+};
+
+for (const goal of ['host', 'grains'] as const) await prebuild(goal);

@@ -10,6 +10,7 @@ const shared: Readonly<Record<string, string>> = {
   __pillar__: 'tsalt-ssh/module and tsalt-ssh/sls',
   __opts__: 'tsalt-ssh/module and tsalt-ssh/sls',
   untyped: 'tsalt-ssh/module and tsalt-ssh/sls',
+  start: 'the entries of the two programs for hosts: esbuild calls them by this name',
   compile: 'the library, and the compiler that it calls',
 };
 

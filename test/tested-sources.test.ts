@@ -16,6 +16,8 @@ const programs: Readonly<Record<string, string>> = {
 const elsewhere: Readonly<Record<string, string>> = {
   'src/bundle/builtin-types.ts':
     'scripts/types.ts runs it: the type tests in test/types use the result',
+  'src/runtime/grains-main.ts':
+    'test/integration/rollout.test.ts: hosts that are asked for their grains',
   'src/modules/vitest.ts': 'test/bundle/install.test.ts imports it as tsalt-ssh/vitest',
   'src/modules/apache/states/apache_conf.ts': 'test/states/apache.test.ts composes its name',
   'src/modules/apache/states/apache_site.ts': 'test/states/apache.test.ts composes its name',

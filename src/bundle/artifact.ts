@@ -10,7 +10,7 @@ import { isUnwritable, withSpareCache } from '../trust/spare-cache.ts';
 import type { BuildRequest } from './build.ts';
 import { type CachePaths, pathsOf } from './cache-paths.ts';
 import { type Discovered, discoverBuiltins, discoverUser } from './discover.ts';
-import type { Goal } from './entry.ts';
+import { type Goal, kindsOf } from './entry.ts';
 import {
   type FolderMetadata,
   type InputMetadata,
@@ -60,6 +60,21 @@ export const buildArtifact = (options: ArtifactOptions): Promise<Artifact> => {
   const root = sourceRoot();
   return cached(root, options, () => findModules(root, options), 'host');
 };
+
+/**
+ * Returns the program that only collects grains, in the same way. It is sent to hosts whose grains
+ * decide whether they are targets.
+ */
+export const buildGrainsProgram = (options: ArtifactOptions): Promise<Artifact> => {
+  const root = sourceRoot();
+  const { controlFunctions: _, ...rest } = options;
+  return cached(root, rest, () => onlyForGrains(findModules(root, rest)), 'grains');
+};
+
+const onlyForGrains = ({ modules, folders }: Discovered): Discovered => ({
+  modules: modules.filter(({ kind }) => kindsOf.grains.has(kind)),
+  folders,
+});
 
 /** Returns the bundle of these modules: from the cache if nothing changed, otherwise built. */
 export const cached = (
@@ -123,11 +138,11 @@ const prebuilt = async ({
   options,
   goal,
 }: BuildRequest): Promise<PrebuiltArtifact | undefined> => {
-  if (goal !== 'host' || options.runtime !== undefined) return undefined;
+  if (goal === 'control' || options.runtime !== undefined) return undefined;
   if (!found.every(({ builtin }) => builtin)) return undefined;
   const { takePrebuilt } = await import('./prebuilt.ts');
   const { controlFunctions = [] } = options;
-  return takePrebuilt({ root, found, controlFunctions }, dir, key);
+  return takePrebuilt({ root, goal, found, controlFunctions }, dir, key);
 };
 
 /**

@@ -49,11 +49,12 @@ export const build = async ({
   );
   const all = [...described, ...autoStates(described)];
   const wanted = all.filter(({ described: { meta } }) => kindsOf[goal].has(meta.kind));
-  const runtime = options.runtime ?? join(root, 'src', 'runtime', 'main.ts');
+  const main = goal === 'grains' ? 'grains-main.ts' : 'main.ts';
+  const runtime = options.runtime ?? join(root, 'src', 'runtime', main);
   const bundled = await bundleAll(root, wanted, modules =>
-    goal === 'host'
-      ? entryText(modules, options.controlFunctions ?? [], runtime)
-      : controlEntryText(modules),
+    goal === 'control'
+      ? controlEntryText(modules)
+      : entryText(modules, options.controlFunctions ?? [], runtime),
   );
   const { text, cuts } = withoutFolders(bundled.text);
   const sha = sha256(text);

@@ -3,12 +3,16 @@ import type { FunctionMeta, FunctionSignature, ModuleKind, Param } from '../prot
 import type { Described } from './describe.ts';
 import { type ModuleFolder, portablePath, reasonIn } from './portable-path.ts';
 
-/** The target of a bundle: the hosts, or the control node itself. */
-export type Goal = 'host' | 'control';
+/**
+ * The target of a bundle: `host`, the artifact; `grains`, the program for hosts that may not be
+ * targets; `control`, the control node itself.
+ */
+export type Goal = 'host' | 'grains' | 'control';
 
 /** Kinds of modules by where they run. */
 export const kindsOf: Readonly<Record<Goal, ReadonlySet<ModuleKind>>> = {
   host: new Set(['exec', 'state', 'grains', 'utils', 'contracts']),
+  grains: new Set(['grains', 'utils']),
   control: new Set(['renderers', 'pillar', 'outputters', 'matchers', 'returners']),
 };
 

@@ -4,6 +4,7 @@ import { brotliDecompressSync } from 'node:zlib';
 import type { ControlFunction } from '../protocol/manifest.ts';
 import { type CachePaths, pathsOf } from './cache-paths.ts';
 import type { FoundModule } from './discover.ts';
+import type { Goal } from './entry.ts';
 import { type InputMetadata, inputMetadata, sha256 } from './inputs.ts';
 import { packageRoot } from './locate.ts';
 import { writePrivate } from './private-dir.ts';
@@ -29,9 +30,14 @@ type Index = {
 
 export type PrebuiltRequest = {
   readonly root: string;
+  /** Default: the artifact. */
+  readonly goal?: PrebuiltGoal;
   readonly found: readonly FoundModule[];
   readonly controlFunctions: readonly ControlFunction[];
 };
+
+/** The programs for hosts. */
+type PrebuiltGoal = Exclude<Goal, 'control'>;
 
 /** An artifact that was copied into a cache. */
 export type PrebuiltArtifact = {
@@ -47,15 +53,16 @@ export type PrebuiltArtifact = {
  *
  * @param root the folder of the sources; unpacked ones have no `dist`: the package has it
  */
-export const prebuiltFiles = (root: string) => {
+export const prebuiltFiles = (root: string, goal: PrebuiltGoal = 'host') => {
   const above = existsSync(join(root, 'dist')) ? root : packageRoot();
   const at = (name: string): string => join(above, 'dist', 'prebuilt', name);
+  const name = goal === 'grains' ? 'grains' : 'artifact';
   return {
-    index: at('index.json'),
+    index: at(goal === 'grains' ? 'grains.json' : 'index.json'),
     described: at('described.json.br'),
-    packed: at('artifact.br'),
-    meta: at('artifact.meta.br'),
-    map: at('artifact.map.br'),
+    packed: at(`${name}.br`),
+    meta: at(`${name}.meta.br`),
+    map: at(`${name}.map.br`),
   };
 };
 
@@ -68,13 +75,13 @@ export const takePrebuilt = async (
   dir: string,
   key: string,
 ): Promise<PrebuiltArtifact | undefined> => {
-  const { root } = request;
-  const index = readIndex(root);
+  const { root, goal } = request;
+  const index = readIndex(root, goal);
   const wanted = requestHashes(request);
   if (index?.found !== wanted.found || index.control !== wanted.control) return undefined;
   const inputs = index.inputs.flatMap(input => unchanged(root, input) ?? []);
   if (inputs.length < index.inputs.length) return undefined;
-  const from = prebuiltFiles(root);
+  const from = prebuiltFiles(root, goal);
   const packed = read(from.packed);
   const [js, meta, map] = [packed, read(from.meta), read(from.map)].map(unpack);
   if (!js || !packed || !meta || !map || sha256(js) !== index.sha256) return undefined;
@@ -125,9 +132,9 @@ const requestHashes = ({ root, found, controlFunctions }: PrebuiltRequest) => ({
 });
 
 /** Returns the index, if the same bundler made it. */
-const readIndex = (root: string): Index | undefined => {
+const readIndex = (root: string, goal?: PrebuiltGoal): Index | undefined => {
   try {
-    const index = JSON.parse(readFileSync(prebuiltFiles(root).index, 'utf8')) as Index;
+    const index = JSON.parse(readFileSync(prebuiltFiles(root, goal).index, 'utf8')) as Index;
     return index.bundler.every(input => unchanged(root, input)) ? index : undefined;
   } catch {
     return undefined;

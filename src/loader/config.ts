@@ -4,6 +4,8 @@ export type LoaderConfig = {
   readonly sha: string;
   /** Bytes of the artifact, unpacked. */
   readonly size: number;
+  /** Runs instead where the workspace lacks the artifact: the program that only collects grains. */
+  readonly grains?: { readonly sha: string; readonly size: number };
   /** Workspace of the roster (`thin_dir`), else the usual places. */
   readonly thin?: string;
   /** Added to the usual names: a workspace for this run only. */

@@ -180,7 +180,7 @@ function isArtifact(bytes: Buffer | undefined): boolean {
   return !!bytes && bytes.length === config.size && sha256(bytes).toString('hex') === config.sha;
 }
 function receive(): Buffer {
-  say({ need: 'artifact' });
+  say({ need: 'artifact', grains: grains });
   var packed: Buffer;
   for (;;) {
     var head = read(5);
@@ -250,20 +250,30 @@ places.some(place => {
 });
 if (!dir)
   stop('workspace-missing', `There is no place for the workspace. Tried ${tried.join(', ')}.`);
-var shared: Shared = { sha: config.sha, dir: dir, suffix: suffix, wipe: !!config.wipe };
 if (config.wipe)
   process.on('exit', () => {
     try {
       wipe();
     } catch {}
   });
-var file: string | false = path.join(dir, `${config.sha}.js`);
 var tail = '\n})';
-var program = readOwn(file, ARTIFACT_HEAD, tail);
-var cached = isArtifact(program?.slice(ARTIFACT_HEAD.length, -tail.length));
+var file: string | false = '';
+var program: Buffer | undefined;
+function find(): boolean {
+  file = path.join(dir, `${config.sha}.js`);
+  program = readOwn(file, ARTIFACT_HEAD, tail);
+  return isArtifact(program?.slice(ARTIFACT_HEAD.length, -tail.length));
+}
+var cached = find();
+var grains = !cached && !!config.grains;
+if (grains) {
+  config = Object.assign(config, config.grains);
+  cached = find();
+}
+var shared: Shared = { sha: config.sha, dir: dir, suffix: suffix, wipe: !!config.wipe };
 if (!cached) {
   var source = receive();
-  if (put(file, source)) tidy(dir);
+  if (put(file as string, source)) tidy(dir);
   else file = false;
   program = Buffer.concat([toBytes(ARTIFACT_HEAD), source, toBytes(tail)]);
 }
@@ -285,6 +295,13 @@ if (cacheFile && !config.wipe && (!cachedData || script.cachedDataRejected))
     put(cacheFile as string, Buffer.concat([sha256(data), data]));
   });
 if (config.umask) process.umask(parseInt(config.umask, 8));
-say({ start: true, dir: dir, cached: cached, node: process.version, pid: process.pid });
+say({
+  start: true,
+  grains: grains,
+  dir: dir,
+  cached: cached,
+  node: process.version,
+  pid: process.pid,
+});
 shared.pre = Buffer.concat(frames);
 script.runInThisContext()(require, process, shared);

@@ -15,6 +15,11 @@ export type Hello = {
   readonly pid: number;
   readonly user: string;
   readonly grains: PlainDict;
+  /**
+   * Sent by the program that only collects grains: a grains module called a function that only the
+   * artifact has, so grains are missing.
+   */
+  readonly isPartial?: boolean;
 };
 
 /** Options sent with every job: the host's minion opts and, if a module needs it, its pillar. */

@@ -20,7 +20,7 @@ export const openRuntime = async (options: RuntimeOptions): Promise<Link> => {
   const suffix = options.randomDir ? `-${randomBytes(8).toString('hex')}` : '';
   const run = new RuntimeStart(options, suffix);
   let password = becomePassword(host);
-  let prepared = host.ssh_pre_flight === undefined;
+  let prepared = isPrepared(options);
   let uploaded = false;
   let broken: TsaltError | undefined;
   for (;;) {
@@ -53,6 +53,9 @@ export const openRuntime = async (options: RuntimeOptions): Promise<Link> => {
     }
   }
 };
+
+const isPrepared = ({ host, isPrepared: isDone = false }: RuntimeOptions): boolean =>
+  isDone || host.ssh_pre_flight === undefined;
 
 /** Returns the error if the roster names a Node that does not start: no other one is tried. */
 const nodeDoesNotStart = (

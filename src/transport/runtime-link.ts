@@ -9,7 +9,14 @@ import type { Connection } from './transport.ts';
 export type RuntimeOptions = {
   readonly connection: Connection;
   readonly host: Host;
-  readonly artifact: Pick<Artifact, 'sha256' | 'size' | 'compressed'>;
+  readonly artifact: SentProgram;
+  /**
+   * A smaller program that only collects grains: it is sent and started instead where the host
+   * lacks the artifact.
+   */
+  readonly grainsProgram?: SentProgram;
+  /** `ssh_pre_flight` has run on this connection. */
+  readonly isPrepared?: boolean;
   /** Supplies a Node for the host if it has none. */
   readonly nodeSource?: NodeSource;
   /** The host's requests and events; `hello`, `ping` and `pong` are handled by the link. */
@@ -26,6 +33,8 @@ export type RuntimeOptions = {
   readonly onPhase?: (phase: Phase, detail?: string) => void;
   /** Called when the command was sent: the host is busy for a while. */
   readonly onSent?: () => void;
+  /** Called before the first message of a program that the host starts. */
+  readonly onStart?: (started: Pick<Link, 'isGrainsOnly'>) => void;
   readonly signal?: AbortSignal;
   readonly timeouts?: Timeouts;
   /** Called if sudo requires a password that the roster does not have. */
@@ -39,6 +48,9 @@ export type RuntimeOptions = {
   /** A workspace with a random name, for this run only; implies `wipe`. */
   readonly randomDir?: boolean;
 };
+
+/** A program that is sent to hosts that lack it. */
+export type SentProgram = Pick<Artifact, 'sha256' | 'size' | 'compressed'>;
 
 export type Timeouts = {
   /**
@@ -59,8 +71,10 @@ export type Timeouts = {
 export type Link = {
   readonly hello: Hello;
   readonly peer: Peer;
-  /** Whether the host already had the artifact. */
+  /** Whether the host already had the program. */
   readonly cached: boolean;
+  /** The program that only collects grains runs, since the host lacks the artifact. */
+  readonly isGrainsOnly: boolean;
   /** Node's version on the host. */
   readonly node: string;
   /** Other output of the host, cleaned, for diagnostics. */
@@ -69,4 +83,6 @@ export type Link = {
   readonly ended: Promise<unknown>;
   /** Ends the runtime; open requests reject. */
   readonly close: () => void;
+  /** Lets the runtime end by itself, before another one is started on the connection. */
+  readonly finish: () => Promise<void>;
 };

@@ -74,7 +74,7 @@ export class RuntimeStart {
         if (!sent) this.#sendEarly(conversation);
         sent = true;
         if (value.need === 'artifact')
-          patience = seconds + secondsToSend(await this.#sendArtifact(conversation));
+          patience = seconds + secondsToSend(await this.#sendProgram(conversation, value));
         else if (value.start === true)
           return { link: await this.#start(conversation, value, seconds, become) };
         else throw handshakeTextError(host.id, 'an unknown first line');
@@ -87,10 +87,11 @@ export class RuntimeStart {
   }
 
   #command(become: Become, onlyOurNode: boolean): string {
-    const { artifact, host, randomDir, wipe } = this.#options;
+    const { artifact, grainsProgram, host, randomDir, wipe } = this.#options;
     const config: LoaderConfig = {
       sha: artifact.sha256,
       size: artifact.size,
+      ...(grainsProgram ? { grains: { sha: grainsProgram.sha256, size: grainsProgram.size } } : {}),
       ...(host.thin_dir === undefined ? {} : { thin: host.thin_dir }),
       ...(this.#suffix === '' ? {} : { suffix: this.#suffix }),
       ...((wipe && !host.disable_wipe) || randomDir ? { wipe: true } : {}),
@@ -132,9 +133,9 @@ export class RuntimeStart {
   }
 
   /** @returns the number of bytes */
-  async #sendArtifact(conversation: BootstrapExchange): Promise<number> {
+  async #sendProgram(conversation: BootstrapExchange, said: LoaderLine): Promise<number> {
     const { artifact, onPhase } = this.#options;
-    const bytes = await artifact.compressed();
+    const bytes = await (this.#grainsProgramOf(said) ?? artifact).compressed();
     onPhase?.('upload', `${bytes.length} bytes`);
     const head = Buffer.alloc(5);
     head.writeUInt32BE(bytes.length, 0);
@@ -144,13 +145,20 @@ export class RuntimeStart {
     return bytes.length;
   }
 
+  /** Returns the program for grains, if the host was offered it and uses it. */
+  #grainsProgramOf({ grains }: LoaderLine): RuntimeOptions['grainsProgram'] {
+    return grains === true ? this.#options.grainsProgram : undefined;
+  }
+
   async #start(
     conversation: BootstrapExchange,
     said: LoaderLine,
     seconds: number,
     { password }: Become,
   ): Promise<Link> {
-    const { host, onPhase, signal } = this.#options;
+    const { host, onPhase, onStart, signal } = this.#options;
+    const isGrainsOnly = this.#grainsProgramOf(said) !== undefined;
+    onStart?.({ isGrainsOnly });
     onPhase?.('hello');
     const peer = this.#peer;
     this.#conversation = conversation;
@@ -186,10 +194,15 @@ export class RuntimeStart {
       hello,
       peer,
       cached: said.cached === true,
+      isGrainsOnly,
       ended: conversation.ended,
       node: readable(String(said.node), 40),
       diagnostics: () => [conversation.noise, conversation.stderr].filter(Boolean).join('\n'),
       close: () => conversation.close(undefined),
+      finish: () => {
+        conversation.channel.stdin.end();
+        return conversation.settle();
+      },
     };
   }
 

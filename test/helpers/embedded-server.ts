@@ -30,7 +30,13 @@ export type EmbeddedServer = {
   /** `type base64` of the host key. */
   readonly hostKey: string;
   /** The events, for assertions. */
-  readonly counts: { connections: number; channels: number; logins: string[] };
+  readonly counts: {
+    connections: number;
+    channels: number;
+    logins: string[];
+    /** Bytes that clients sent to commands. */
+    bytes: number;
+  };
   /** Cuts every connection without a goodbye. */
   readonly cut: () => void;
   readonly close: () => Promise<void>;
@@ -61,7 +67,7 @@ export const startEmbeddedServer = async (
 ): Promise<EmbeddedServer> => {
   mkdirSync(options.home, { recursive: true });
   const key = options.hostKey ?? newKey().private;
-  const counts: EmbeddedServer['counts'] = { connections: 0, channels: 0, logins: [] };
+  const counts: EmbeddedServer['counts'] = { connections: 0, channels: 0, logins: [], bytes: 0 };
   const children = new Set<ChildProcess>();
   const sockets = new Set<ssh2.Connection>();
   const server = new ssh2.Server(
@@ -97,6 +103,9 @@ export const startEmbeddedServer = async (
           channel.on('error', () => undefined);
           client.on('close', hangUp);
           child.stdin?.on('error', () => undefined);
+          channel.on('data', (chunk: Buffer) => {
+            counts.bytes += chunk.length;
+          });
           channel.pipe(child.stdin as NodeJS.WritableStream);
           child.stdout?.pipe(channel, { end: false });
           child.stderr?.pipe(channel.stderr, { end: false });

@@ -1,10 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { packageRoot } from '../helpers/cli.ts';
-import { type Project, startProject } from '../helpers/project.ts';
+import { type Project, type ProjectHost, startProject } from '../helpers/project.ts';
+
+const ownGrains = {
+  'states/_grains/place.ts':
+    "import { basename } from 'node:path';\nexport const place = () => ({ place: basename(process.env.HOME ?? '') });\n",
+};
 
 let project: Project;
 let down: Server;
@@ -14,8 +20,7 @@ beforeAll(async () => {
   project = await startProject({
     hosts: ['web1', 'web2', 'web3', 'web4'],
     files: {
-      'states/_grains/place.ts':
-        "import { basename } from 'node:path';\nexport const place = () => ({ place: basename(process.env.HOME ?? '') });\n",
+      ...ownGrains,
       'states/_modules/sometimes.ts': `import { __grains__ } from 'tsalt-ssh/module';
 export const fails = (id: string) => { if (__grains__.id === id) throw new Error('it failed'); return true; };
 `,
@@ -46,6 +51,69 @@ test('a host that the id rules out is not contacted, and cannot fail the run', a
   const { code, stdout } = await project.run('-C', 'web* and G@place:web1', 'test.ping', ...json);
   expect({ code, ids: idsOf(stdout) }).toEqual({ code: 0, ids: ['web1'] });
   expect(connections).toBe(0);
+});
+
+test('a host that is not a target is asked for its grains and gets no artifact', async () => {
+  const asked = await startProject({ hosts: ['web1', 'web2'], files: ownGrains });
+  const { web1, web2 } = asked.hosts as Record<'web1' | 'web2', ProjectHost>;
+  /** What the host got of a run: connections, commands, and thousands of bytes. */
+  const cost = async (host: ProjectHost, ...args: string[]) => {
+    const before = { ...host.server.counts };
+    const { code, stdout, stderr } = await asked.run(...args, ...json);
+    expect({ code, stderr, ids: idsOf(stdout) }).toEqual({ code: 0, stderr: '', ids: ['web1'] });
+    const { connections, channels, bytes } = host.server.counts;
+    return {
+      connections: connections - before.connections,
+      commands: channels - before.channels,
+      thousands: Math.ceil((bytes - before.bytes) / 1000),
+    };
+  };
+  const target = ['-G', 'place:web1', 'test.ping'];
+  const program = {
+    connections: 1,
+    commands: 1,
+    thousands: expect.toSatisfy(k => k > 20 && k < 80),
+  };
+  const nothing = { connections: 1, commands: 1, thousands: 0 };
+  try {
+    expect(await cost(web2, ...target)).toEqual(program);
+    expect(await cost(web2, ...target)).toEqual(nothing);
+    const sizes = readdirSync(join(web2.root, '.cache/tsalt-ssh'))
+      .filter(name => name.endsWith('.js'))
+      .map(name => statSync(join(web2.root, '.cache/tsalt-ssh', name)).size);
+    expect(sizes).toEqual([expect.toSatisfy(bytes => bytes < 300_000)]);
+    // The target has the artifact since the first run: one command, as for a host that is known.
+    expect(await cost(web1, ...target)).toMatchObject({
+      connections: 1,
+      commands: 1,
+      thousands: 1,
+    });
+    const wiped = await cost(web1, ...target, '--rand-thin-dir');
+    expect(wiped).toMatchObject({ connections: 1, commands: 2 });
+    expect(wiped.thousands).toBeGreaterThan(400);
+  } finally {
+    await asked.close();
+  }
+});
+
+test('a pillar or a grains module that calls functions of the host gets the whole runtime', async () => {
+  const asked = await startProject({
+    hosts: ['web1', 'web2'],
+    files: {
+      'pillar/top.sls': "base: {'*': [place]}\n",
+      'pillar/place.sls': "#!jinja|yaml\nplace: {{ salt['cmd.run']('basename $HOME') }}\n",
+      'states/_grains/home.ts':
+        "import { __salt__ } from 'tsalt-ssh/module';\nexport const home = async () => ({ home: await __salt__['cmd.run']('basename $HOME') });\n",
+    },
+  });
+  try {
+    for (const target of ['I@place:web2', 'G@home:web2']) {
+      const { code, stdout, stderr } = await asked.run('-C', target, 'test.ping', ...json);
+      expect({ code, stderr, ids: idsOf(stdout) }).toEqual({ code: 0, stderr: '', ids: ['web2'] });
+    }
+  } finally {
+    await asked.close();
+  }
 });
 
 test('grains of the roster decide without a connection', async () => {

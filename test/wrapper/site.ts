@@ -44,6 +44,7 @@ export const makeSite = async (
     {
       request,
       artifact: async () => ({ modules: [] }) as never,
+      grainsProgram: async () => undefined as never,
       fileRoots: new FileRoots(config.file_roots),
       pillarRoots: new FileRoots(config.pillar_roots),
       ownModules: async () => [] as never,

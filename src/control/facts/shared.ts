@@ -24,6 +24,8 @@ import type { UserModules } from './user-modules.ts';
 export type Shared = {
   readonly request: Request;
   readonly artifact: () => Promise<Artifact>;
+  /** The program that only collects grains, for hosts that may not be targets. */
+  readonly grainsProgram: () => Promise<Artifact>;
   /** The user's modules that work on the control node. */
   readonly ownModules: () => Promise<UserModules>;
   readonly fileRoots: FileRoots;

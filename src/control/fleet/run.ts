@@ -1,10 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import { buildArtifact } from '../../bundle/artifact.ts';
+import { buildArtifact, buildGrainsProgram } from '../../bundle/artifact.ts';
 import { moduleFolders } from '../../config/module-dirs.ts';
 import type { Request } from '../../config/request.ts';
 import { optionsWithoutEffect } from '../../config/without-effect.ts';
 import { brokenModules } from '../../data/signatures/module-docs.ts';
 import { FileRoots } from '../../fileserver/file-roots.ts';
+import type { Artifact } from '../../protocol/artifact.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { RunEvent } from '../../protocol/event.ts';
 import type { AppliedPlan } from '../../protocol/plan.ts';
@@ -236,12 +237,11 @@ export const shareRequest = (
   const { config } = request;
   const rootsOptions = unsaved ? { ...config, unsaved } : config;
   const fileRoots = new FileRoots(config.file_roots, rootsOptions);
-  const artifact = buildArtifact({
-    ...moduleFolders(config),
-    controlFunctions: controlFunctions(),
-  });
+  const folders = moduleFolders(config);
+  const artifact = buildArtifact({ ...folders, controlFunctions: controlFunctions() });
   // Every host awaits it and reports a failure itself, so it must not count as unhandled here.
   artifact.catch(() => undefined);
+  let grainsProgram: Promise<Artifact> | undefined;
   let own: Promise<UserModules> | undefined;
   const log = (message: string): void =>
     emit({ type: 'log', level: 'info', module: 'node', message });
@@ -251,6 +251,10 @@ export const shareRequest = (
     fileRoots,
     pillarRoots: new FileRoots(config.pillar_roots, rootsOptions),
     artifact: () => artifact,
+    grainsProgram: () => {
+      grainsProgram ??= buildGrainsProgram(folders);
+      return grainsProgram;
+    },
     ownModules: () => {
       own ??= artifact.then(built => loadUserModules(config, built));
       return own;

@@ -115,8 +115,8 @@ export class HostAttempt {
     this.facts.learnModules(artifact, own);
   }
 
-  /** Sets grains and wire when the host has answered. */
-  greet(grains: PlainDict, peer: Peer): void {
+  /** Sets grains and wire (or how to open it) when the host has answered. */
+  greet(grains: PlainDict, peer: Peer | (() => Promise<Peer>)): void {
     this.facts.learnGrains(grains);
     this.calls.connect(peer);
   }

@@ -1,3 +1,4 @@
+import type { Artifact } from '../../protocol/artifact.ts';
 import type { Phase, RunEvent } from '../../protocol/event.ts';
 import { openRuntime } from '../../transport/bootstrap.ts';
 import type { Link } from '../../transport/runtime-link.ts';
@@ -18,6 +19,12 @@ import { LocatedErrors } from './located-errors.ts';
 /** How to start a runtime. */
 export type Wiring = {
   readonly early?: EarlyCall;
+  /** Started instead where the host lacks the artifact; see `RuntimeOptions`. */
+  readonly grainsProgram?: Artifact;
+  /** Lines of the log of that program: the artifact, started later, repeats them. */
+  readonly logged?: Set<string>;
+  /** See `RuntimeOptions`. */
+  readonly isPrepared?: boolean;
   /** Called when the start command was sent: the host is busy for a while. */
   readonly onSent?: () => void;
 };
@@ -49,14 +56,17 @@ export const connectRuntime = async (
   run: HostRun,
   connection: Connection,
   slot: RuntimeSlot & { served: Served },
-  { early, onSent }: Wiring,
+  { early, grainsProgram, logged = new Set(), isPrepared, onSent }: Wiring,
 ): Promise<Link> => {
   const { host, shared } = run;
   const { options } = shared.request;
   const artifact = await shared.artifact();
   const emit = (event: RunEvent): void => slot.served?.run.shared.emit(event);
   let begunFor: Served | undefined;
-  const faults = new LocatedErrors(artifact, (message, trace) =>
+  let isGrainsOnly = false;
+  const running = (): Artifact => (isGrainsOnly && grainsProgram) || artifact;
+  const trace: Artifact['trace'] = positions => running().trace(positions);
+  const faults = new LocatedErrors({ trace }, (message, trace) =>
     emit({ type: 'log', host: host.id, level: 'debug', module: 'stack', message, trace }),
   );
   const link = await openRuntime({
@@ -70,6 +80,8 @@ export const connectRuntime = async (
       admits: (name, bytes) => slot.served?.limits.admits(name, bytes) ?? false,
     },
     ...(early ? { early: early.send } : {}),
+    ...(grainsProgram ? { grainsProgram } : {}),
+    ...(isPrepared ? { isPrepared } : {}),
     ...(shared.request.fun.startsWith('state.') ? { kind: 'state' as const } : {}),
     events: {
       'state-start': (said: unknown) => {
@@ -99,10 +111,18 @@ export const connectRuntime = async (
         if (piece) emit({ type: 'output', host: host.id, ...piece });
       },
       event: (said: unknown) => emit({ type: 'event', host: host.id, ...readSent(said) }),
-      log: (said: unknown) => emit({ type: 'log', host: host.id, ...faults.line(readLine(said)) }),
+      log: (said: unknown) => {
+        const line = faults.line(readLine(said));
+        if (logged.has(line.message)) return;
+        if (isGrainsOnly) logged.add(line.message);
+        emit({ type: 'log', host: host.id, ...line });
+      },
     },
     onPhase: (name: Phase, detail?: string) => phase(run, name, detail),
     ...(onSent ? { onSent } : {}),
+    onStart: started => {
+      isGrainsOnly = started.isGrainsOnly;
+    },
     signal: slot.stop.signal,
     askSudoPassword: askSudo(run),
     nodeSource: shared.nodeSource,
@@ -110,6 +130,6 @@ export const connectRuntime = async (
     wipe: options.wipe || shared.request.config.ssh_wipe,
     randomDir: options.randomThinDir,
   });
-  slot.opened(connection, link, artifact.sha256);
+  slot.opened(connection, link, running().sha256);
   return link;
 };

@@ -15,7 +15,11 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
     await session.open();
     if (raw !== undefined) return await session.performRaw(raw);
     await session.hello();
-    if (!(await session.isTarget())) return undefined;
+    if (!(await session.isTarget())) {
+      await session.keepGrains();
+      return undefined;
+    }
+    await session.complete();
     const result = await session.perform();
     await session.keepGrains();
     return result;

@@ -41,6 +41,9 @@ export class HostSession {
   /** The run has a result, so the session can reuse the runtime. */
   #isWell = false;
   #early: EarlyCall | undefined;
+  /** The start of the whole runtime, where the program that only collects grains ran before. */
+  #complete: Promise<Link> | undefined;
+  readonly #logged = new Set<string>();
   #speculation: Speculation | undefined;
   #speculated: Speculated | undefined;
   /** Answers calls from templates of other hosts. */
@@ -102,14 +105,39 @@ export class HostSession {
     // Before anything is sent: an early call may request its pillar at once.
     await this.#learnModules(this.#attempt);
     if (this.#isKept && this.#link) return this.#greetedBy(this.#link);
+    const { isTarget, shared } = this.#run;
     this.#early = await earlyCall(this.#run, this.#attempt);
     const link = await this.#startRuntime({
+      ...(isTarget ? { grainsProgram: await shared.grainsProgram() } : {}),
       ...(this.#early ? { early: this.#early } : {}),
       // Node would delay an unreferenced immediate until the host answers.
       onSent: () => void setImmediate(() => void this.#meanwhile().catch(() => undefined)),
     });
+    if (link.isGrainsOnly) return this.#greetedByGrains(link);
     this.#speculated = this.#speculation?.commit(link.hello.grains, link.peer);
     this.#greetedBy(link);
+  }
+
+  /** Learns the grains. A pillar that calls functions of the host needs the whole runtime. */
+  async #greetedByGrains({ hello }: Link): Promise<void> {
+    this.#attempt.greet(hello.grains, async () => (await this.#startWhole()).peer);
+    this.#greet();
+    if (hello.isPartial) await this.#startWhole();
+  }
+
+  /** Sends the artifact and starts it, where only the program for grains ran so far. */
+  async complete(): Promise<void> {
+    if (this.#link?.isGrainsOnly) await this.#startWhole();
+  }
+
+  #startWhole(): Promise<Link> {
+    this.#complete ??= (async () => {
+      await this.#link?.finish();
+      const link = await this.#startRuntime({ isPrepared: true });
+      this.#greetedBy(link);
+      return link;
+    })();
+    return this.#complete;
   }
 
   #greetedBy({ hello, peer }: Link): void {
@@ -139,7 +167,7 @@ export class HostSession {
   /** Keeps the host's grains for the speculation of its next run. */
   async keepGrains(): Promise<void> {
     const { host, shared } = this.#run;
-    if (!this.#link || this.#isKept) return;
+    if (!this.#link || this.#isKept || this.#link.hello.isPartial) return;
     const wasWrong = this.#speculation !== undefined && !this.#speculated;
     await keepGrains(shared.request, host, this.#link.hello.grains, wasWrong);
   }
@@ -232,10 +260,13 @@ export class HostSession {
     });
   }
 
-  async #startRuntime(wiring: Pick<Wiring, 'early' | 'onSent'> = {}): Promise<Link> {
+  async #startRuntime(wiring: Wiring = {}): Promise<Link> {
     const connection = await this.#connected();
     const slot = this.#serve(new RuntimeSlot());
-    this.#link = await connectRuntime(this.#run, connection, slot, wiring);
+    this.#link = await connectRuntime(this.#run, connection, slot, {
+      logged: this.#logged,
+      ...wiring,
+    });
     return this.#link;
   }
 

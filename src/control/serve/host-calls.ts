@@ -78,7 +78,7 @@ export class HostCalls {
   readonly #renders: RenderRefs;
   /** The context of functions of the control node that are called by others. */
   readonly #context: (seen?: Dict) => WrapperContext;
-  #peer: Peer | Promise<Peer> | undefined;
+  #peer: Peer | Promise<Peer> | (() => Promise<Peer>) | undefined;
   /** Characters of the responses that templates received. */
   #characters = 0;
   readonly #running = new Map<symbol, string>();
@@ -96,13 +96,14 @@ export class HostCalls {
     this.#context = context;
   }
 
-  /** Sets the wire, or its promise. */
-  connect(peer: Peer | Promise<Peer>): void {
+  /** Sets the wire, its promise, or how to open it when the first call needs it. */
+  connect(peer: Peer | Promise<Peer> | (() => Promise<Peer>)): void {
     this.#peer = peer;
   }
 
   /** Waits for the wire. Throws if none is being opened. */
   async peer(): Promise<Peer> {
+    if (typeof this.#peer === 'function') return this.#peer();
     if (this.#peer !== undefined) return this.#peer;
     throw new TsaltError('no-session', `${this.#facts.host.id} is not connected yet.`, {
       kind: 'internal',

@@ -4,17 +4,17 @@ import { messageOf } from '../../protocol/error.ts';
 import { type Hello, protocolVersion } from '../../protocol/job.ts';
 import { Peer } from '../../protocol/peer.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
-import { positionsOf } from '../../protocol/stack.ts';
 import type { GrainsLog } from '../collect-grains.ts';
 import { divertOutput } from '../divert-output.ts';
 import { idleContext } from '../idle-context.ts';
 import type { Registry } from '../registry-types.ts';
 import { Session } from '../session/session.ts';
-import { openWire, type Wire } from '../wire.ts';
+import { openWire } from '../wire.ts';
 import { claimWorkspace, sweepWorkspaces, workspaceHolder } from '../workspaces.ts';
 import { requestHandlers } from './handlers.ts';
 import { Outbox } from './outbox.ts';
 import { Shutdown } from './shutdown.ts';
+import { receiveFrom, watchProcess } from './wire-end.ts';
 
 export type ServeOptions = {
   readonly registry: Registry;
@@ -91,41 +91,6 @@ export const serve = (options: ServeOptions): void => {
   divertOutput((level, message) => outbox.log(level, 'console', message));
   watchProcess(shutdown, outbox);
   receiveFrom(wire, peer, shutdown, options.preloaded);
-};
-
-/** Ends the process in order on signals and after uncaught errors. */
-const watchProcess = (shutdown: Shutdown, outbox: Outbox): void => {
-  process.on('uncaughtException', error => void shutdown.fail(error));
-  process.on('unhandledRejection', reason => {
-    const message = messageOf(reason);
-    const stack = positionsOf(reason);
-    outbox.log('error', 'runtime', `A module left a failed promise behind: ${message}`, stack);
-  });
-  process.on('SIGHUP', () => void shutdown.end('link lost'));
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.on(signal, () => void shutdown.end('cancelled'));
-};
-
-/** Passes the bytes of the wire to the peer. A malformed message ends the process. */
-const receiveFrom = (
-  wire: Wire,
-  peer: Peer,
-  shutdown: Shutdown,
-  preloaded: Uint8Array | undefined,
-): void => {
-  const broken = (error: unknown): void => {
-    process.stderr.write(`${messageOf(error)}\n`);
-    void shutdown.end('link lost');
-  };
-  const receive = (bytes: Uint8Array): void => {
-    try {
-      peer.receive(bytes)?.catch(broken);
-    } catch (error) {
-      broken(error);
-    }
-  };
-  if (preloaded && preloaded.length > 0) receive(preloaded);
-  wire.read(receive, () => void shutdown.end('link lost'));
 };
 
 /** Removes the remains of killed runs, and reports a workspace that will stay. */

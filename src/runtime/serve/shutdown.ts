@@ -6,7 +6,7 @@ const silence = 35_000;
 
 /** The parts that a shutdown stops. */
 export type ShutdownParts = {
-  readonly session: Session;
+  readonly session: Pick<Session, 'stop' | 'idle' | 'grace'>;
   /** Rejects all open requests, on both sides. */
   readonly closePeer: (error: TsaltError) => void;
   /** Sends the events that wait for the hello. */

@@ -1,0 +1,41 @@
+import { messageOf } from '../../protocol/error.ts';
+import type { Peer } from '../../protocol/peer.ts';
+import { positionsOf } from '../../protocol/stack.ts';
+import type { Wire } from '../wire.ts';
+import type { Outbox } from './outbox.ts';
+import type { Shutdown } from './shutdown.ts';
+
+/** Ends the process in order on signals and after uncaught errors. */
+export const watchProcess = (shutdown: Shutdown, outbox: Outbox): void => {
+  process.on('uncaughtException', error => void shutdown.fail(error));
+  process.on('unhandledRejection', reason => {
+    const message = messageOf(reason);
+    const stack = positionsOf(reason);
+    outbox.log('error', 'runtime', `A module left a failed promise behind: ${message}`, stack);
+  });
+  process.on('SIGHUP', () => void shutdown.end('link lost'));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => void shutdown.end('cancelled'));
+};
+
+/** Passes the bytes of the wire to the peer. A malformed message ends the process. */
+export const receiveFrom = (
+  wire: Wire,
+  peer: Peer,
+  shutdown: Shutdown,
+  preloaded: Uint8Array | undefined,
+): void => {
+  const broken = (error: unknown): void => {
+    process.stderr.write(`${messageOf(error)}\n`);
+    void shutdown.end('link lost');
+  };
+  const receive = (bytes: Uint8Array): void => {
+    try {
+      peer.receive(bytes)?.catch(broken);
+    } catch (error) {
+      broken(error);
+    }
+  };
+  if (preloaded && preloaded.length > 0) receive(preloaded);
+  wire.read(receive, () => void shutdown.end('link lost'));
+};
