@@ -82,6 +82,8 @@ test('a host that is not a target is asked for its grains and gets no artifact',
       .filter(name => name.endsWith('.js'))
       .map(name => statSync(join(web2.root, '.cache/tsalt-ssh', name)).size);
     expect(sizes).toEqual([expect.toSatisfy(bytes => bytes < 300_000)]);
+    // A command of the shell runs on targets only, too.
+    await cost(web2, '-r', '-G', 'place:web1', 'echo hello');
     // The target has the artifact since the first run: one command, as for a host that is known.
     expect(await cost(web1, ...target)).toMatchObject({
       connections: 1,

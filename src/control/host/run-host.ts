@@ -13,12 +13,13 @@ export const runHost = async (run: HostRun): Promise<HostResult | undefined> => 
   try {
     if (raw === undefined && !run.isTarget && needsNoHost(fun)) return await session.performHere();
     await session.open();
-    if (raw !== undefined) return await session.performRaw(raw);
+    if (raw !== undefined && !run.isTarget) return await session.performRaw(raw);
     await session.hello();
     if (!(await session.isTarget())) {
       await session.keepGrains();
       return undefined;
     }
+    if (raw !== undefined) return await session.performRaw(raw);
     await session.complete();
     const result = await session.perform();
     await session.keepGrains();

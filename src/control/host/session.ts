@@ -90,8 +90,9 @@ export class HostSession {
     return this.#connection;
   }
 
-  /** Runs a command in the host's shell. */
+  /** Runs a command in the host's shell. A runtime that was asked for grains ends before. */
   async performRaw(raw: NonNullable<Request['raw']>): Promise<HostResult> {
+    await this.#link?.finish();
     const result = await performRaw(this.#run, await this.#connected(), raw);
     this.#isWell = true;
     return result;
