@@ -151,6 +151,8 @@ describe('rollOut', () => {
           }
           const begun = events.filter(event => event.startsWith('+'));
           expect(begun.length * 2).toBe(events.length);
+          // In the order of the fleet, none left out.
+          expect(begun).toEqual(begun.map((_, at) => `+h${at}`));
           expect(begun.length + notStarted.length).toBe(count);
           if (failed < most) expect(notStarted).toEqual([]);
           expect(widest).toBeLessThanOrEqual(Math.min(size ?? count, atOnce));
