@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { ListrTask } from 'listr2';
 import type { RunEvent } from '../protocol/event.ts';
 import { createProgress, type Row } from './progress.ts';
@@ -29,6 +30,8 @@ export const startLive = async (screen: Screen): Promise<Live> => {
     const rows = progress.rows();
     if (close !== undefined || rows.length === 0) return;
     const ended = new AbortController();
+    // Every row listens.
+    setMaxListeners(0, ended.signal);
     const list = new Listr(
       rows.map(row => taskOf(row, ended.signal)),
       {

@@ -4,7 +4,7 @@ import { type Palette, palette } from './color.ts';
 import { stateOutcome } from './highstate.ts';
 import { type HostOutcome, hostOutcome, hostOutcomes } from './host-outcome.ts';
 import { stateResults } from './result.ts';
-import { hostList } from './shared-errors.ts';
+import { hostList, neutralText } from './shared-errors.ts';
 import { oneLine, showValue } from './text.ts';
 
 /** Hosts that have a line each; of more, those with equal counts share one. */
@@ -19,6 +19,8 @@ type Counts = { ok: number; changed: number; failed: number; skipped: number };
 type Line = {
   readonly id: string;
   readonly outcome: HostOutcome;
+  /** Nothing was changed: the states ran in test mode. */
+  readonly isPredicted?: boolean;
   readonly counts: Counts;
   readonly reasons: readonly string[];
   readonly milliseconds: number;
@@ -54,8 +56,11 @@ export class Recap {
     if (lines.length < 2) return '';
     const colors = palette(color);
     const outcomes = hostOutcomes.toReversed().flatMap(outcome => {
-      const count = lines.filter(line => line.outcome === outcome).length;
-      return count > 0 ? [paint(outcome, `${count} ${outcome}`, colors)] : [];
+      const words = lines.filter(line => line.outcome === outcome).map(wordOf);
+      return [...new Set(words)].map(word => {
+        const count = words.filter(one => one === word).length;
+        return paint(outcome, `${count} ${word}`, colors);
+      });
     });
     const time = seconds(performance.now() - this.#started);
     const head = `Recap: ${lines.length} hosts in ${time}: ${outcomes.join(', ')}`;
@@ -69,9 +74,11 @@ export class Recap {
     if (states !== undefined) this.#hasStates = true;
     const counts = noCounts();
     const reasons: string[] = [];
+    let isPredicted = true;
     for (const [tag, state] of Object.entries(states ?? {})) {
       const kind = kindOf(state);
       counts[kind] += 1;
+      if (kind === 'changed' && state.result !== null) isPredicted = false;
       if (kind === 'failed' && reasons.length < mostReasons) reasons.push(reasonOf(tag, state));
     }
     if (counts.failed > mostReasons) reasons.push(`… and ${counts.failed - mostReasons} more`);
@@ -79,6 +86,7 @@ export class Recap {
     this.#lines.push({
       id: result.id,
       outcome,
+      ...(isPredicted ? { isPredicted } : {}),
       counts,
       reasons: isBad(outcome) && reasons.length === 0 ? [otherReason(result)] : reasons,
       milliseconds: now - (this.#begun.get(result.id) ?? this.#started),
@@ -86,6 +94,9 @@ export class Recap {
     this.#begun.delete(result.id);
   }
 }
+
+const wordOf = ({ outcome, isPredicted }: Line): string =>
+  outcome === 'changed' && isPredicted ? 'would change' : outcome;
 
 const noCounts = (): Counts => ({ ok: 0, changed: 0, failed: 0, skipped: 0 });
 
@@ -140,11 +151,11 @@ const tableOf = (lines: readonly Line[], colors: Palette): string[] => {
     const cells = [ok, changed, failed, skipped]
       .map((count, at) => String(count).padStart(titles[at]?.length ?? 0))
       .join('');
-    const row = `${fitted(host)}${cells}  ${first.outcome.padEnd(11)}${seconds(time).padStart(8)}`;
+    const row = `${fitted(host)}${cells}  ${wordOf(first).padEnd(12)}${seconds(time).padStart(7)}`;
     return paint(first.outcome, row, colors);
   });
   return [
-    `${fitted('Host')}${titles.join('')}  ${'result'.padEnd(11)}${'time'.padStart(8)}`,
+    `${fitted('Host')}${titles.join('')}  ${'result'.padEnd(12)}${'time'.padStart(7)}`,
     ...rows,
   ];
 };
@@ -153,10 +164,10 @@ const fitted = (text: string): string =>
   text.length > widthOfHost ? `${text.slice(0, widthOfHost - 1)}…` : text.padEnd(widthOfHost);
 
 const grouped = (lines: readonly Line[]): Line[][] => [
-  ...groupBy(lines, ({ outcome, counts, id }) =>
+  ...groupBy(lines, ({ outcome, isPredicted, counts, id }) =>
     outcome === 'failed' && lines.length < mostSingle * 2
       ? id
-      : JSON.stringify([outcome, Object.values(counts)]),
+      : JSON.stringify([outcome, isPredicted, Object.values(counts)]),
   ).values(),
 ];
 
@@ -176,9 +187,9 @@ const reasonsOf = (lines: readonly Line[], colors: Palette): string[] => {
   });
 };
 
-/** Reasons that differ in the host's own id alone are equal. */
+/** Reasons that differ in the host's own id and address alone are equal. */
 const neutral = (id: string, reasons: readonly string[]): string =>
-  id.length < 3 ? reasons.join('\n') : reasons.join('\n').replaceAll(id, '\0');
+  id.length < 3 ? reasons.join('\n') : neutralText(id, reasons.join('\n'));
 
 const groupBy = <T>(list: readonly T[], keyOf: (item: T) => string): Map<string, T[]> => {
   const groups = new Map<string, T[]>();

@@ -18,13 +18,12 @@ export class SharedErrors {
   /**
    * Records an error of a host.
    *
-   * @param error the text to compare; the host's own id in it is ignored
+   * @param error the text to compare; see `neutralText`
    * @param text the error on one line
    * @returns whether another host had the same error before, so that it need not be printed
    */
   add(host: string, error: string, text = ''): boolean {
-    const neutral = error.replaceAll(host, '\0');
-    const key = createHash('sha256').update(neutral).digest('base64');
+    const key = createHash('sha256').update(neutralText(host, error)).digest('base64');
     const group = this.#groups.get(key);
     if (group === undefined) {
       if (this.#groups.size < mostGroups)
@@ -43,6 +42,12 @@ export class SharedErrors {
       .map(({ text, first, others }) => ({ text, first: oneLine(first), others: names(others) }));
   }
 }
+
+/** Removes from an error what differs between hosts: the host's own id, and its address after it. */
+export const neutralText = (host: string, text: string): string =>
+  text.replaceAll(host, '\0').replaceAll(addressAfterId, '\0');
+
+const addressAfterId = /\0 \([^\s()]+:\d+\)/g;
 
 const names = (hosts: ReadonlySet<string>): string => {
   const count = hosts.size === 1 ? '1 more host' : `${hosts.size} more hosts`;

@@ -1,7 +1,8 @@
 import { codeFence, inlineMarkdown } from '../output/markdown-text.ts';
+import { hostList } from '../output/shared-errors.ts';
 import { type ChangeGroup, changeGroups, changeText } from './groups.ts';
 import type { Plan } from './plan.ts';
-import { callText, namesOf, summaryLine, titleOf } from './show.ts';
+import { callText, failedGroups, namesOf, summaryLine, titleOf } from './show.ts';
 import { shownSteps, stepsSummary } from './show-steps.ts';
 
 /** The plan for the page of a change request. */
@@ -19,8 +20,9 @@ export const planMarkdown = (plan: Plan): string =>
           '',
           '## Without a plan',
           '',
-          ...plan.failed.map(
-            ({ id, message }) => `- ${inlineMarkdown(id)}: ${inlineMarkdown(message)}`,
+          ...failedGroups(plan.failed).map(
+            ({ ids, message }) =>
+              `- ${inlineMarkdown(hostList(new Set(ids)))}: ${inlineMarkdown(message)}`,
           ),
         ]),
     ...findingBlocks(plan),

@@ -1,3 +1,4 @@
+import { hostList, neutralText } from '../output/shared-errors.ts';
 import { harmless, oneLine, showValue } from '../output/text.ts';
 import type { Prediction } from '../protocol/plan.ts';
 import {
@@ -110,10 +111,25 @@ const failedLines = ({ failed }: Plan): string[] =>
     : [
         '',
         'Without a plan:',
-        ...failed.map(
-          ({ id, message }) => `  ${oneLine(id)}: ${oneLine(message.split('\n')[0] ?? '')}`,
-        ),
+        ...failedGroups(failed).map(({ ids, message }) => {
+          const hosts = ids.length === 1 ? '' : `${ids.length} hosts: `;
+          return `  ${hosts}${hostList(new Set(ids))}: ${oneLine(message.split('\n')[0] ?? '')}`;
+        }),
       ];
+
+/** Hosts whose errors differ in their own id and address alone are one group. */
+export const failedGroups = (
+  failed: Plan['failed'],
+): readonly { readonly ids: readonly string[]; readonly message: string }[] => {
+  const groups = new Map<string, { ids: string[]; message: string }>();
+  for (const { id, message } of failed) {
+    const key = neutralText(id, message);
+    const group = groups.get(key);
+    if (group) group.ids.push(id);
+    else groups.set(key, { ids: [id], message });
+  }
+  return [...groups.values()];
+};
 
 /** Lists findings with their hosts. */
 export const findingLines = ({ findings }: Pick<Plan, 'findings'>): string[] =>

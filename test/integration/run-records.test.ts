@@ -99,6 +99,9 @@ test('records are private, and have no values and no secrets', async () => {
 test('a run that cannot be repeated is reported with what to do', async () => {
   const plan = join(project.dir, 'change.plan');
   await project.run('web1', 'state.apply', 'work', '--plan-out', plan);
+  const planned = await project.run('--rerun', 'changed');
+  expect(planned.code).toBe(64);
+  expect(planned.stderr).toMatch(/would replace by one of fewer hosts\.\n.*--plan-out FILE/);
   expect((await project.run('apply', plan)).code).toBe(0);
   const applied = await project.run('--rerun', 'changed');
   expect(applied.code).toBe(64);

@@ -33,6 +33,8 @@ const applied = (id: string, states: StateResults = mix): HostResult => ({
   retcode: 2,
 });
 
+const mended = (result: HostResult): HostResult => ({ ...result, retcode: 0 });
+
 const late = (states: StateResults): StateResults =>
   Object.fromEntries(
     Object.entries(states).map(([tag, state]) => [tag, { ...state, duration: 77.5 }]),
@@ -49,6 +51,16 @@ test('output: hosts whose results differ in time alone are shown once, with thei
   expect(text).toMatch(
     /Failed: 3 hosts: web1, web2, web3\n {4}test\.fail_without_changes bad: Failure!\n/,
   );
+});
+
+test('output: the recap of a run in test mode says what would change', async () => {
+  const [tag = '', first] = Object.entries(mix)[0] ?? [];
+  const test = { [tag]: { ...first, result: null, changes: { a: 'b' } } } as StateResults;
+  const done = { [tag]: { ...first, result: true, changes: { a: 'b' } } } as StateResults;
+  const text = await show([applied('web1', test), applied('web2', done)].map(mended));
+  expect(text).toMatch(/Recap: 2 hosts in \d+\.\d s: 1 would change, 1 changed/);
+  expect(text).toMatch(/^web1 +0 +1 +0 +0 {2}would change +\d+\.\d s$/m);
+  expect(text).toMatch(/^web2 +0 +1 +0 +0 {2}changed +\d+\.\d s$/m);
 });
 
 test('output: a state with the same result as on another host is not repeated', async () => {

@@ -444,6 +444,17 @@ test('for people an error of many hosts is printed once with its hosts', async (
   ]);
 });
 
+test('an error that differs in the address of the host is printed once, too', async () => {
+  const { output, out } = await collect();
+  for (const [at, id] of fleet.entries())
+    output.emit(failed(id, `no. Cannot connect to ${id} (192.0.2.${at}:22): it was refused`));
+  await output.finish();
+  expect(out).toEqual([
+    'web01:\n    web01: no. Cannot connect to web01 (192.0.2.0:22): it was refused\n',
+    expect.stringMatching(/^The error of web01 also occurred on 24 more hosts/),
+  ]);
+});
+
 test('data for programs has the error of each host', async () => {
   const { output, out } = await collect({ out: 'json', static: true });
   for (const id of fleet) output.emit(failed(id, 'the connection was refused'));

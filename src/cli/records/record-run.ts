@@ -67,7 +67,8 @@ export const recordRun = ({ given, config }: Opened, isPlan: boolean): RunRecord
         isUnwritable(config.cachedir, error);
         return undefined;
       }
-      return kind === 'call' ? repeating(hosts, jid) : undefined;
+      const isRepeatable = kind === 'call' && given.options['plan-out'] === undefined;
+      return isRepeatable ? repeating(hosts, jid) : undefined;
     },
   };
 };

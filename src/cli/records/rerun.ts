@@ -51,6 +51,12 @@ export const rerunGiven = ({ given, config }: Opened): Given => {
     ...recorded
   } = record.call.options as Given['options'];
   const again = { ...given, options: { ...recorded, ...options }, words: record.call.words };
+  if (recorded['plan-out'] !== undefined && options['plan-out'] === undefined)
+    throw new TsaltError(
+      'usage-rerun',
+      `The run ${record.jid} wrote the plan ${String(recorded['plan-out'])}, which --rerun would replace by one of fewer hosts.`,
+      { hint: `Name another file: --rerun ${String(given.options.rerun)} --plan-out FILE` },
+    );
   return record.kind === 'orchestration' ? rest(again, record.jid, config) : onHosts(again, ids);
 };
 
