@@ -1,4 +1,5 @@
 import { codeFence, inlineMarkdown } from '../output/markdown-text.ts';
+import { neutralText } from '../output/shared-errors.ts';
 import { oneLine } from '../output/text.ts';
 import { type ChangeGroup, groupChanges } from '../plan/groups.ts';
 import {
@@ -167,14 +168,15 @@ export const goneLines = ({ hosts }: Audit): string[] =>
 
 /** Hosts without a result, those with the same reason together. */
 export const reasonLines = ({ hosts }: Audit): string[] => {
-  const byReason = new Map<string, string[]>();
+  const byReason = new Map<string, { readonly reason: string; readonly ids: string[] }>();
   for (const [id, { reason }] of Object.entries(hosts)) {
     if (reason === undefined) continue;
-    const ids = byReason.get(reason) ?? [];
-    byReason.set(reason, [...ids, id]);
+    const key = neutralText(id, reason);
+    const known = byReason.get(key);
+    byReason.set(key, { reason: known?.reason ?? reason, ids: [...(known?.ids ?? []), id] });
   }
-  return [...byReason].map(
-    ([reason, ids]) => `${namesOf(ids)}: ${oneLine(reason.split('\n')[0] ?? '')}`,
+  return [...byReason.values()].map(
+    ({ reason, ids }) => `${namesOf(ids)}: ${oneLine(reason.split('\n')[0] ?? '')}`,
   );
 };
 

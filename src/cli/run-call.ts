@@ -20,6 +20,8 @@ import { withOutputErrors } from './print-text.ts';
 type CallParts = {
   /** Makes the request, instead of reading it from the command line. */
   readonly make?: (invocation: Invocation) => Promise<Request>;
+  /** The plan file that the run applies. */
+  readonly planFile?: string;
   /** The plan to make from the run. */
   readonly making?: PlanRun;
   /** Receives the events instead of the normal output. */
@@ -47,7 +49,7 @@ type RunFollower = {
 export const runCall = async (
   opened: Opened,
   kept?: KeptRuntimes,
-  { make, making, output: recorded, isQuiet = false, follow, about }: CallParts = {},
+  { make, planFile, making, output: recorded, isQuiet = false, follow, about }: CallParts = {},
 ): Promise<number> => {
   const { given, config } = opened;
   const { makeRequest } = await import('../request/request.ts');
@@ -58,7 +60,7 @@ export const runCall = async (
   const recorder =
     making || kept
       ? undefined
-      : (await import('./records/record-run.ts')).recordRun(opened, make !== undefined);
+      : (await import('./records/record-run.ts')).recordRun(opened, planFile);
   const returners =
     given.options.return === undefined && config.ext_job_cache === undefined
       ? undefined

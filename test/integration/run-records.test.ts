@@ -103,6 +103,8 @@ test('a run that cannot be repeated is reported with what to do', async () => {
   expect(planned.code).toBe(64);
   expect(planned.stderr).toMatch(/would replace by one of fewer hosts\.\n.*--plan-out FILE/);
   expect((await project.run('apply', plan)).code).toBe(0);
+  const [record] = JSON.parse((await project.run('runs', '--out=json')).stdout);
+  expect(record.command).toBe(`tsalt-ssh apply ${plan}`);
   const applied = await project.run('--rerun', 'changed');
   expect(applied.code).toBe(64);
   expect(applied.stderr).toMatch(/applied a plan\.\n.*tsalt-ssh apply FILE/);

@@ -20,7 +20,7 @@ import { runCall } from '../run-call.ts';
 /** `apply FILE`: makes the changes of a plan, on hosts that still match it. */
 export const applyPlan = async (words: readonly string[], opened: Opened): Promise<number> => {
   const plan = await planOf(words, opened, 'apply');
-  return runPlan(plan, opened);
+  return runPlan(plan, opened, { planFile: words[0] ?? '' });
 };
 
 /**
@@ -42,9 +42,14 @@ export const planOf = (
 };
 
 /** Applies a plan to its hosts. */
-export const runPlan = (plan: Plan, opened: Opened, kept?: KeptRuntimes): Promise<number> => {
+export const runPlan = (
+  plan: Plan,
+  opened: Opened,
+  { kept, planFile }: { readonly kept?: KeptRuntimes; readonly planFile?: string },
+): Promise<number> => {
   checkValid(plan);
   return runCall({ ...opened, given: givenFor(plan, opened.given) }, kept, {
+    ...(planFile === undefined ? {} : { planFile }),
     make: invocation => requestFor(plan, invocation),
   });
 };

@@ -39,7 +39,7 @@ export const askAndApply = async (opened: Opened): Promise<number> => {
       return first;
     }
     // States that are predicted to fail made the first run fail; the second run decides.
-    const second = await runPlan(plan, opened, kept);
+    const second = await runPlan(plan, opened, { kept });
     return mostSevereCode(new Set(first === exitCode.failed ? [second] : [first, second]));
   } finally {
     kept.close();

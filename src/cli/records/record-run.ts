@@ -2,6 +2,7 @@ import type { Request } from '../../config/request.ts';
 import { isOrchestration } from '../../control/fleet/orchestration-request.ts';
 import { type HostOutcome, hostOutcome } from '../../output/host-outcome.ts';
 import type { RunEvent } from '../../protocol/event.ts';
+import type { Given } from '../../request/given.ts';
 import { isUnwritable } from '../../trust/spare-cache.ts';
 import type { Opened } from '../commands.ts';
 import { mayBeSecret, rerunCommands } from '../rerun-command.ts';
@@ -18,8 +19,8 @@ export type RunRecorder = {
   readonly end: (exitCode: number) => Promise<string | undefined>;
 };
 
-/** @param isPlan whether the run applies a plan */
-export const recordRun = ({ given, config }: Opened, isPlan: boolean): RunRecorder => {
+/** @param planFile the plan that the run applies */
+export const recordRun = ({ given, config }: Opened, planFile?: string): RunRecorder => {
   const began = new Date();
   const hosts: Record<string, HostOutcome> = {};
   let request: Request | undefined;
@@ -46,7 +47,8 @@ export const recordRun = ({ given, config }: Opened, isPlan: boolean): RunRecord
     end: async exitCode => {
       if (!request || Object.keys(hosts).length === 0) return undefined;
       const { jid, test } = request.options;
-      const kind = isPlan ? 'plan' : isOrchestration(request) ? 'orchestration' : 'call';
+      const kind =
+        planFile !== undefined ? 'plan' : isOrchestration(request) ? 'orchestration' : 'call';
       const isWhole = !given.words.some(mayBeSecret);
       try {
         await writeRunRecord(config.cachedir, {
@@ -55,7 +57,7 @@ export const recordRun = ({ given, config }: Opened, isPlan: boolean): RunRecord
           began: began.toISOString(),
           ended: new Date().toISOString(),
           fun,
-          command: rerunCommands(given).whole,
+          command: rerunCommands(planFile === undefined ? given : applying(given, planFile)).whole,
           ...(isWhole ? { call: { options: given.options, words: given.words } } : {}),
           kind,
           isTest: test === true || request.kwargs.get('test') === true,
@@ -71,6 +73,12 @@ export const recordRun = ({ given, config }: Opened, isPlan: boolean): RunRecord
       return isRepeatable ? repeating(hosts, jid) : undefined;
     },
   };
+};
+
+/** Returns the command line that applies a plan, as the user wrote it. */
+const applying = (given: Given, planFile: string): Given => {
+  const { list: _, ...options } = given.options;
+  return { ...given, options, words: ['apply', planFile] };
 };
 
 const repeating = (
