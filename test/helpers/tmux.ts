@@ -50,7 +50,7 @@ export const startTmux = (
     press: (...keys) => void tmux('send-keys', ...keys),
     screen,
     shows: async expected => {
-      for (const end = Date.now() + 30_000; ; ) {
+      for (const end = Date.now() + 60_000; ; ) {
         const now = screen();
         if (expected.test(now)) return now;
         if (Date.now() > end) throw new Error(`The screen never showed ${expected}:\n${now}`);
@@ -59,7 +59,7 @@ export const startTmux = (
     },
     ended: async () => {
       const server = Number(tmux('display-message', '-p', '#{pid}'));
-      for (const end = Date.now() + 30_000; ; ) {
+      for (const end = Date.now() + 60_000; ; ) {
         const [dead, status] = tmux('list-panes', '-F', '#{pane_dead} #{pane_dead_status}')
           .trim()
           .split(' ');
