@@ -10,7 +10,7 @@ import { KeptRuntimes } from '../control/host/kept-runtimes.ts';
 import { errorText } from '../output/message.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Given } from '../request/given.ts';
-import { requestOf } from '../request/request.ts';
+import { makeRequest } from '../request/request.ts';
 import { splitRosterArgs } from '../roster/split-args.ts';
 import type { Opened } from './commands.ts';
 import { completionScript } from './completion/scripts.ts';
@@ -56,7 +56,7 @@ export const hostConsole = async (words: readonly string[], opened: Opened): Pro
 const checkTarget = async (target: string, opened: Opened): Promise<void> => {
   const ask = createAsk(process, async () => () => undefined);
   const call = { target, fun: 'test.ping', args: [], kwargs: new Map() };
-  const request = await requestOf({ ...opened, ask }, call);
+  const request = await makeRequest({ ...opened, ask, call });
   if (pickTargets(request).hosts.length > 0) return;
   throw new TsaltError('no-target', `No host matches '${target}'.`, {
     kind: 'no-target',

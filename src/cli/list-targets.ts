@@ -4,7 +4,7 @@ import { cachedGrains } from '../control/host/last-grains.ts';
 import { loadFormat } from '../output/format.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
-import { requestOf } from '../request/request.ts';
+import { makeRequest } from '../request/request.ts';
 import { targetType } from '../request/target.ts';
 import type { Opened } from './commands.ts';
 import { exitCode } from './exit-code.ts';
@@ -43,14 +43,12 @@ export const listTargets = async (words: readonly string[], opened: Opened): Pro
 export const targetRequest = (target: string, opened: Opened): Promise<Request> => {
   const { options } = opened.given;
   const given = targetType(options) === 'glob' ? { ...options, compound: true } : options;
-  return requestOf(
-    {
-      ...opened,
-      given: { ...opened.given, options: given },
-      ask: createAsk(process, async () => () => undefined),
-    },
-    { target, fun: 'test.ping', args: [], kwargs: new Map() },
-  );
+  return makeRequest({
+    ...opened,
+    given: { ...opened.given, options: given },
+    ask: createAsk(process, async () => () => undefined),
+    call: { target, fun: 'test.ping', args: [], kwargs: new Map() },
+  });
 };
 
 /**

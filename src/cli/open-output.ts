@@ -8,7 +8,7 @@ import { createOutput } from '../output/output.ts';
 import type { OutputRequest } from '../output/request.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Given } from '../request/given.ts';
-import { logLevelOf } from '../request/request.ts';
+import { logLevelOf } from '../request/log-level.ts';
 import { fileWriter, firstError } from './file-writer.ts';
 import type { OpenedOutput } from './open-reports.ts';
 import { print, standardOutputError } from './standard-output.ts';

@@ -4,7 +4,7 @@ import { closestMatch } from '../data/closest-match.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { Secret } from '../protocol/host.ts';
 import { options as commandLineOptions } from '../request/options.ts';
-import { requestOf } from '../request/request.ts';
+import { makeRequest } from '../request/request.ts';
 import type { Invocation } from '../request/rosters.ts';
 import type { Entry } from '../roster/roster.ts';
 import { openProject } from './open-project.ts';
@@ -55,11 +55,14 @@ export const openRequest = async (given: RunOptions): Promise<Request> => {
   const invocation = await openInvocation(given, ['fun', 'args', 'kwargs', 'signal']);
   const dict = userDict(kwargs, 'kwargs');
   if (test !== undefined && !dict.has('test')) dict.set('test', test);
-  return requestOf(invocation, {
-    target: typeof target === 'string' ? target : target.join(','),
-    fun,
-    args: args.map((value, at) => userData(value, `args[${at}]`)),
-    kwargs: dict,
+  return makeRequest({
+    ...invocation,
+    call: {
+      target: typeof target === 'string' ? target : target.join(','),
+      fun,
+      args: args.map((value, at) => userData(value, `args[${at}]`)),
+      kwargs: dict,
+    },
   });
 };
 

@@ -1,14 +1,13 @@
 import type { FleetRunOptions, Request } from '../config/request.ts';
-import { closestMatch } from '../data/closest-match.ts';
 import type { Data } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
-import type { LogLevel } from '../protocol/job.ts';
 import type { StateSelection } from '../protocol/state-selection.ts';
 import { adHocHost, type Roster } from '../roster/load.ts';
 import type { CheckedHost } from '../roster/roster.ts';
 import { SecretStore } from '../roster/secrets.ts';
 import { type CommandLineCall, callOf } from './call.ts';
+import { jidOf } from './jid.ts';
 import { badValue, numberOf, wholeNumberOf } from './number-option.ts';
 import { rolloutOptions } from './rollout-options.ts';
 import {
@@ -26,18 +25,8 @@ import { adHocTarget, resolvableTarget, targetType } from './target.ts';
  *
  * @throws TsaltError `usage-…`, `roster-…`
  */
-export const makeRequest = (invocation: Invocation): Promise<Request> =>
-  requestOf(invocation, scannedTarget(callOf(invocation.given), invocation));
-
-/**
- * Makes the request of a parsed call.
- *
- * @throws TsaltError `usage-…`, `roster-…`
- */
-export const requestOf = async (
-  invocation: Invocation,
-  call: CommandLineCall,
-): Promise<Request> => {
+export const makeRequest = async (invocation: Invocation): Promise<Request> => {
+  const call = invocation.call ?? scannedTarget(callOf(invocation.given), invocation);
   const { given, env, ask, confirm, sdb } = invocation;
   const { options } = given;
   const type = targetType(options);
@@ -236,46 +225,3 @@ const workersOf = (value: unknown): Pick<FleetRunOptions, 'workers'> => {
 
 /** Limit of worker processes; each has its own heap, of about 100 MB. */
 const mostWorkers = 64;
-
-/** The job id that was given, or a new one. @throws TsaltError `usage-value` */
-export const jidOf = (text: string | undefined): string => {
-  if (text === undefined) return newJid(new Date());
-  if (/^\d{20}$/.test(text)) return text;
-  throw badValue('jid', text, '20 digits');
-};
-
-/** Salt's job id: the time to the microsecond, in digits. */
-const newJid = (now: Date): string => {
-  const micros = String(Math.floor((performance.now() * 1000) % 1000)).padStart(3, '0');
-  return now.toISOString().replace(/\D/g, '') + micros;
-};
-
-const levels: Readonly<Record<string, LogLevel | 'quiet'>> = {
-  all: 'trace',
-  garbage: 'trace',
-  trace: 'trace',
-  debug: 'debug',
-  profile: 'debug',
-  info: 'info',
-  warning: 'warning',
-  error: 'error',
-  critical: 'critical',
-  quiet: 'quiet',
-};
-
-/** Salt's names of log levels. Throws `usage-value` on any other. */
-export const logLevelOf = (
-  name: string,
-  text: string | undefined,
-): LogLevel | 'quiet' | undefined => {
-  if (text === undefined) return undefined;
-  const level = Object.hasOwn(levels, text) ? levels[text] : undefined;
-  if (level !== undefined) return level;
-  const meant = closestMatch(text, Object.keys(levels));
-  throw new TsaltError('usage-value', `There is no log level '${text}'.`, {
-    hint:
-      meant === undefined
-        ? `${name} takes ${Object.keys(levels).join(', ')}.`
-        : `Did you mean '${meant}'?`,
-  });
-};

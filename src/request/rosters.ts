@@ -8,6 +8,7 @@ import { backendOf, mergeRosters, type Roster, type RosterRequest } from '../ros
 import type { Entry, Layer } from '../roster/roster.ts';
 import { splitRosterArgs } from '../roster/split-args.ts';
 import type { Sdb } from '../sdb/sdb.ts';
+import type { CommandLineCall } from './call.ts';
 import type { Given } from './given.ts';
 import { renderRoster } from './render-roster.ts';
 import { asUsage } from './usage.ts';
@@ -22,6 +23,8 @@ export type Invocation = {
   readonly ask: (question: PromptQuestion) => Promise<Secret>;
   /** Asks a yes-or-no question; absent without a terminal. */
   readonly confirm?: (question: string) => Promise<boolean>;
+  /** The call, instead of the one in the arguments. */
+  readonly call?: CommandLineCall;
   /** The hosts, instead of those of any roster. */
   readonly entries?: readonly Entry[];
   /** The folder for relative paths in options. Absent: the working folder of the process. */

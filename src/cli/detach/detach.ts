@@ -4,7 +4,7 @@ import { detachedFlag } from '../../control/workers/process-flags.ts';
 import { programFile } from '../../control/workers/worker-link.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { callOf } from '../../request/call.ts';
-import { jidOf } from '../../request/request.ts';
+import { jidOf } from '../../request/jid.ts';
 import type { Opened } from '../commands.ts';
 import { printText } from '../print-text.ts';
 import { attachRun } from './attach.ts';

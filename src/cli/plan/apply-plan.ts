@@ -11,7 +11,7 @@ import { TsaltError } from '../../protocol/error.ts';
 import { getOwn } from '../../protocol/plain.ts';
 import type { AppliedStep, BoundRun } from '../../protocol/plan.ts';
 import type { Given } from '../../request/given.ts';
-import { requestOf } from '../../request/request.ts';
+import { makeRequest } from '../../request/request.ts';
 import type { Invocation } from '../../request/rosters.ts';
 import type { Opened } from '../commands.ts';
 import { targeting } from '../rerun-command.ts';
@@ -94,11 +94,14 @@ const requestFor = async (plan: Plan, invocation: Invocation): Promise<Request> 
     throw new TsaltError('usage-resume', '--resume is for orchestrations, not for their plans.', {
       hint: `The steps that a plan did not finish: tsalt-ssh --orch SLS --resume ${String(given.options.resume)}`,
     });
-  const request = await requestOf(invocation, {
-    target: given.words[0] ?? '',
-    fun,
-    args: args.map(toData),
-    kwargs: toDict(given.options['dry-run'] === true ? { ...kwargs, test: true } : kwargs),
+  const request = await makeRequest({
+    ...invocation,
+    call: {
+      target: given.words[0] ?? '',
+      fun,
+      args: args.map(toData),
+      kwargs: toDict(given.options['dry-run'] === true ? { ...kwargs, test: true } : kwargs),
+    },
   });
   const known = new Set(request.hosts.map(({ id }) => id));
   const missing = [...Object.keys(plan.hosts), ...stepHosts(plan)].filter(id => !known.has(id));
