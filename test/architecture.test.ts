@@ -7,6 +7,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
   'main.ts': { imports: ['cli', 'library'] },
   cli: {
     imports: [
+      'library',
       'request',
       'control',
       'validate',
@@ -277,6 +278,37 @@ test('the control node imports only types of modules', () => {
       /^import (?!type )[^;]* from '(?:\.\.\/)+modules\//m.test(readFileSync(file, 'utf8')),
     );
   expect(values).toEqual([]);
+});
+
+test('the command line starts its runs by the library', () => {
+  const crossing = edges
+    .filter(({ to }) => to.startsWith('.'))
+    .map(({ file, to }) => ({ file, to: posix.join(posix.dirname(file), to) }));
+  const importers = (path: string): string[] =>
+    crossing.filter(({ to }) => to === path).map(({ file }) => file);
+  const besides = (paths: string[], area: RegExp): string[] =>
+    paths.filter(path => !area.test(path));
+
+  // What makes a run of options, configuration and rosters has one caller.
+  expect(importers('src/request/request.ts')).toEqual(['src/library/fleet-run.ts']);
+  expect(importers('src/request/open-sdb.ts')).toEqual(['src/library/open-project.ts']);
+  expect(besides(importers('src/control/host/kept-runtimes.ts'), /^src\/control\//)).toEqual([
+    'src/library/fleet-run.ts',
+    'src/library/session.ts',
+  ]);
+  // Checks without hosts share their parts with runs, and start none.
+  expect(besides(importers('src/control/fleet/run.ts'), /^src\/(?:control|validate)\//)).toEqual([
+    'src/library/fleet-run.ts',
+  ]);
+  // These commands choose hosts, or examine one, or are another process of a run.
+  const used = ['diagnose', 'no-target', 'orchestration-record', 'orchestration-request']
+    .concat(['serve-worker', 'targets'])
+    .map(name => `src/control/fleet/${name}.ts`)
+    .concat(['src/control/host/last-grains.ts', 'src/control/host/run-shell.ts']);
+  const conducting = crossing.filter(
+    ({ file, to }) => /^src\/cli\//.test(file) && /^src\/control\/(?:fleet|host)\//.test(to),
+  );
+  expect([...new Set(conducting.map(({ to }) => to))].sort()).toEqual(used.sort());
 });
 
 test('modules reach files of the host through safe-fs only', () => {

@@ -65,8 +65,8 @@ const isHelp = ({ options }: Given): boolean =>
 const listedIds = async (opened: Opened): Promise<ReadonlySet<string> | undefined> => {
   const [target = '*'] = opened.given.words;
   if (target === '*') return undefined;
-  const { certainties, targetRequest } = await import('./list-targets.ts');
-  const found = await certainties(await targetRequest(target, opened), false);
+  const { certainties, prepareTarget } = await import('./list-targets.ts');
+  const found = await certainties(await prepareTarget(target, opened), false);
   return new Set([...found.keys()].map(({ id }) => id));
 };
 

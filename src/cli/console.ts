@@ -6,11 +6,11 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import { packageRoot } from '../bundle/locate.ts';
 import { privateDir, writePrivate } from '../bundle/private-dir.ts';
 import { pickTargets } from '../control/fleet/targets.ts';
-import { KeptRuntimes } from '../control/host/kept-runtimes.ts';
+import { prepareRun } from '../library/fleet-run.ts';
+import { openSession } from '../library/session.ts';
 import { errorText } from '../output/message.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Given } from '../request/given.ts';
-import { makeRequest } from '../request/request.ts';
 import { splitRosterArgs } from '../roster/split-args.ts';
 import type { Opened } from './commands.ts';
 import { completionScript } from './completion/scripts.ts';
@@ -56,7 +56,7 @@ export const hostConsole = async (words: readonly string[], opened: Opened): Pro
 const checkTarget = async (target: string, opened: Opened): Promise<void> => {
   const ask = createAsk(process, async () => () => undefined);
   const call = { target, fun: 'test.ping', args: [], kwargs: new Map() };
-  const request = await makeRequest({ ...opened, ask, call });
+  const { request } = await prepareRun({ ...opened, ask, call });
   if (pickTargets(request).hosts.length > 0) return;
   throw new TsaltError('no-target', `No host matches '${target}'.`, {
     kind: 'no-target',
@@ -78,7 +78,7 @@ const targetKinds = [
 
 class ConsoleSession {
   readonly #opened: Opened;
-  readonly #kept = new KeptRuntimes();
+  readonly #session = openSession();
   #target: string;
   /** The options of the console, which apply to every line. */
   #options: Given['options'];
@@ -95,7 +95,7 @@ class ConsoleSession {
   }
 
   close(): void {
-    this.#kept.close();
+    this.#session.close();
   }
 
   async fromPipe(): Promise<number> {
@@ -206,7 +206,7 @@ class ConsoleSession {
       options: { ...base, ...test, ...typed.options },
       words: hasTarget ? typed.words : [this.#target, ...typed.words],
     };
-    return runCall(await openGiven(given, this.#opened.env), this.#kept);
+    return runCall(await openGiven(given, this.#opened.env), this.#session);
   }
 
   /** Completes from the shells' index, with the console's target as the first argument. */

@@ -1,7 +1,7 @@
 import { type DoctorStep, diagnose, type HostDiagnosis } from '../control/fleet/diagnose.ts';
+import { prepareRun } from '../library/fleet-run.ts';
 import { harmless } from '../output/text.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { makeRequest } from '../request/request.ts';
 import type { Opened } from './commands.ts';
 import { exitCode, exitCodeOfKind, mostSevereCode } from './exit-code.ts';
 import { certainties } from './list-targets.ts';
@@ -58,7 +58,7 @@ export const examine = async (
   opened: Opened,
   report: (diagnosis: HostDiagnosis) => void,
 ): Promise<boolean> => {
-  const request = await makeRequest({
+  const prepared = await prepareRun({
     ...opened,
     given: { ...opened.given, words: [target, 'test.ping'] },
     ask: createAsk(process, async () => () => undefined),
@@ -68,8 +68,9 @@ export const examine = async (
   process.once('SIGINT', interrupt);
   try {
     // Hosts that cannot report grains or pillar may be the ones to examine.
-    const found = await certainties(request, true);
-    if (!stop.signal.aborted) await diagnose(request, [...found.keys()], report, stop.signal);
+    const found = await certainties(prepared, true);
+    if (!stop.signal.aborted)
+      await diagnose(prepared.request, [...found.keys()], report, stop.signal);
   } finally {
     process.off('SIGINT', interrupt);
   }

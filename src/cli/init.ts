@@ -2,11 +2,10 @@ import { existsSync, lstatSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname, join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { loadConfig } from '../config/load.ts';
 import { dumpYaml } from '../data/formats/yaml-dump.ts';
+import { openProject } from '../library/open-project.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Given } from '../request/given.ts';
-import { openSdb } from '../request/open-sdb.ts';
 import { asUsage } from '../request/usage.ts';
 import { isId, readAddress } from '../roster/address.ts';
 import { checkTrusted } from '../trust/check.ts';
@@ -160,11 +159,10 @@ const write = (path: string, text: string): void => {
 
 /** Takes the steps of a run to the new host; asks whether an unknown host key is right. */
 const check = async (dir: string, id: string, given: Given, env: Env): Promise<number> => {
-  const config = loadConfig({ cwd: dir, env, path: dir });
-  const opened = { given, config, env, sdb: openSdb(config, env) };
+  const project = await openProject({ cwd: dir, env, path: dir });
   const look = async (options: Given['options']): Promise<{ code: number; isNew: boolean }> => {
     let [code, isNew]: [number, boolean] = [exitCode.ok, false];
-    await examine(id, { ...opened, given: { ...given, options } }, diagnosis => {
+    await examine(id, { ...project, env, given: { ...given, options } }, diagnosis => {
       print(diagnosisText(diagnosis));
       if (diagnosis.failure === undefined) return;
       code = exitCodeOfKind(diagnosis.failure.kind);

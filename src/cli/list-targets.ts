@@ -1,10 +1,9 @@
-import type { Request } from '../config/request.ts';
 import { pickTargets } from '../control/fleet/targets.ts';
 import { cachedGrains } from '../control/host/last-grains.ts';
+import { type PreparedRun, prepareRun } from '../library/fleet-run.ts';
 import { loadFormat } from '../output/format.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
-import { makeRequest } from '../request/request.ts';
 import { targetType } from '../request/target.ts';
 import type { Opened } from './commands.ts';
 import { exitCode } from './exit-code.ts';
@@ -33,17 +32,17 @@ export const listTargets = async (words: readonly string[], opened: Opened): Pro
         hint: 'Quote an expression that has spaces.',
       },
     );
-  const request = await targetRequest(target, opened);
-  const found = await certainties(request, opened.given.options['ask-hosts'] === true);
+  const prepared = await prepareTarget(target, opened);
+  const found = await certainties(prepared, opened.given.options['ask-hosts'] === true);
   const text = await shown(found, opened);
   return printText(text, found.size === 0 ? exitCode.noTarget : exitCode.ok);
 };
 
-/** Makes a request for its target only: compound unless an option says otherwise. */
-export const targetRequest = (target: string, opened: Opened): Promise<Request> => {
+/** Prepares a run for its target only: compound unless an option says otherwise. */
+export const prepareTarget = (target: string, opened: Opened): Promise<PreparedRun> => {
   const { options } = opened.given;
   const given = targetType(options) === 'glob' ? { ...options, compound: true } : options;
-  return makeRequest({
+  return prepareRun({
     ...opened,
     given: { ...opened.given, options: given },
     ask: createAsk(process, async () => () => undefined),
@@ -57,11 +56,12 @@ export const targetRequest = (target: string, opened: Opened): Promise<Request> 
  * @param asks whether to ask hosts whose grains or pillar decide
  */
 export const certainties = async (
-  request: Request,
+  prepared: PreparedRun,
   asks: boolean,
 ): Promise<ReadonlyMap<Host, Certainty>> => {
+  const { request } = prepared;
   const { hosts, undecided, isTargetBy } = pickTargets(request);
-  const asked = asks && undecided.size > 0 ? await askHosts(request) : undefined;
+  const asked = asks && undecided.size > 0 ? await askHosts(prepared) : undefined;
   const found = new Map<Host, Certainty>();
   for (const host of hosts) {
     if (!undecided.has(host)) found.set(host, 'certain');
@@ -77,19 +77,14 @@ export const certainties = async (
 };
 
 /** Asks all hosts that may match. @returns whether each target answered, by id */
-const askHosts = async (request: Request): Promise<ReadonlyMap<string, boolean>> => {
-  const { runFleet } = await import('../control/fleet/run.ts');
+const askHosts = async (prepared: PreparedRun): Promise<ReadonlyMap<string, boolean>> => {
   const answers = new Map<string, boolean>();
-  const stop = new AbortController();
-  await runFleet(
-    request,
-    event => {
+  try {
+    for await (const event of prepared.start())
       if (event.type === 'host') answers.set(event.result.id, event.result.failure === undefined);
-    },
-    stop.signal,
-  ).catch((error: unknown) => {
+  } catch (error) {
     if (!(error instanceof TsaltError) || error.kind !== 'no-target') throw error;
-  });
+  }
   return answers;
 };
 

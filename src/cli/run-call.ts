@@ -1,9 +1,9 @@
 import type { Request } from '../config/request.ts';
-import type { KeptRuntimes } from '../control/host/kept-runtimes.ts';
+import type { RunSession } from '../library/session.ts';
 import type { PageAbout } from '../output/html/about.ts';
 import type { RunEvent } from '../protocol/event.ts';
+import type { CommandLineCall } from '../request/call.ts';
 import type { Given } from '../request/given.ts';
-import type { Invocation } from '../request/rosters.ts';
 import type { Opened } from './commands.ts';
 import {
   exitCode,
@@ -18,8 +18,11 @@ import { withOutputErrors } from './print-text.ts';
 
 /** Replaces parts of a call on hosts. */
 type CallParts = {
-  /** Makes the request, instead of reading it from the command line. */
-  readonly make?: (invocation: Invocation) => Promise<Request>;
+  /** A plan to apply, instead of the call of the command line. */
+  readonly planned?: {
+    readonly call: () => CommandLineCall;
+    readonly prepare: (request: Request) => Promise<Request>;
+  };
   /** The plan file that the run applies. */
   readonly planFile?: string;
   /** The plan to make from the run. */
@@ -43,28 +46,29 @@ type RunFollower = {
 /**
  * Runs a function on hosts and shows the results.
  *
- * @param kept the connections and runtimes of a session: an interrupted run does not end it
+ * @param session the connections and runtimes to use: an interrupted run does not end them
  * @returns the exit code
  */
 export const runCall = async (
   opened: Opened,
-  kept?: KeptRuntimes,
-  { make, planFile, making, output: recorded, isQuiet = false, follow, about }: CallParts = {},
+  session?: RunSession,
+  { planned, planFile, making, output: recorded, isQuiet = false, follow, about }: CallParts = {},
 ): Promise<number> => {
   const { given, config } = opened;
-  const { makeRequest } = await import('../request/request.ts');
+  const { startRun } = await import('../library/fleet-run.ts');
   const { createAsk, createConfirm } = await import('./terminal.ts');
   const { openOutput } = await import('./open-output.ts');
   const stop = new AbortController();
   const plan = making ?? (await planOut(given));
   const recorder =
-    making || kept
+    making || session
       ? undefined
       : (await import('./records/record-run.ts')).recordRun(opened, planFile);
   const returners =
     given.options.return === undefined && config.ext_job_cache === undefined
       ? undefined
       : await (await import('./open-returners.ts')).openReturners(opened);
+  const followers: readonly (RunFollower | undefined)[] = [plan, follow, returners, recorder];
   let jid: string | undefined;
   const output =
     recorded ??
@@ -73,46 +77,43 @@ export const runCall = async (
       jid: () => jid,
       ...(about ? { about } : {}),
     }));
-  const { release, began } = onInterrupt(stop, kept !== undefined);
+  const { release, began } = onInterrupt(stop, session !== undefined);
   const codes = new Set<number>();
   try {
     const confirm = createConfirm(process, output.pause);
-    const made = await (make ?? makeRequest)({
-      ...opened,
-      ask: createAsk(process, output.pause),
-      ...(confirm ? { confirm } : {}),
+    let hosts: Request['hosts'] = [];
+    const run = (session?.start ?? startRun)({
+      open: async () => ({
+        ...opened,
+        ask: createAsk(process, output.pause),
+        ...(confirm ? { confirm } : {}),
+        ...(planned ? { call: planned.call() } : {}),
+      }),
+      prepare: async made => {
+        const whole = planned ? await planned.prepare(made) : made;
+        const request =
+          given.options.step === true ? await stepped(whole, given, output.pause) : whole;
+        jid = request.options.jid;
+        hosts = request.hosts;
+        for (const one of followers) one?.begin(request);
+        if (given.options.verbose === true)
+          process.stderr.write(`Executing job with jid ${request.options.jid}\n`);
+        return request;
+      },
+      signal: stop.signal,
     });
-    const request = given.options.step === true ? await stepped(made, given, output.pause) : made;
-    jid = request.options.jid;
-    plan?.begin(request);
-    follow?.begin(request);
-    returners?.begin(request);
-    recorder?.begin(request);
-    if (given.options.verbose === true)
-      process.stderr.write(`Executing job with jid ${request.options.jid}\n`);
-    const { runFleet: run } = await import('../control/fleet/run.ts');
-    const updates =
-      given.options['update-roster'] === true || config.options.get('ssh_update_roster') === true;
     const met = new Set<string>();
-    const emit = (event: RunEvent): void => {
+    for await (const event of run) {
       if (event.type === 'start') began();
-      if (event.type === 'host') codes.add(exitCodeOfHost(event.result));
-      if (event.type === 'host' && given.options['expect-no-changes'] === true)
-        if (predictsChange(event.result)) codes.add(exitCode.wouldChange);
-      if (event.type === 'host' && event.result.failure === undefined) met.add(event.result.id);
-      if (event.type === 'phase' && event.phase === 'hello') met.add(event.host);
-      plan?.emit(event);
-      follow?.emit(event);
-      returners?.emit(event);
-      recorder?.emit(event);
+      noteHost(event, given, { codes, met });
+      for (const one of followers) one?.emit(event);
       output.emit(event);
-    };
-    await run(request, emit, stop.signal, undefined, kept);
+    }
     const written = making || stop.signal.aborted ? undefined : await plan?.write();
     await output.finish();
     if (written !== undefined) process.stderr.write(written);
-    if (updates)
-      await (await import('./update-roster.ts')).updateRoster(opened, request.hosts, met);
+    if (given.options['update-roster'] === true || config.options.get('ssh_update_roster') === true)
+      await (await import('./update-roster.ts')).updateRoster(opened, hosts, met);
   } catch (error) {
     await output.fail(error);
     codes.clear();
@@ -127,11 +128,26 @@ export const runCall = async (
   if (again !== undefined && process.stderr.isTTY) process.stderr.write(again);
   const code = !stop.signal.aborted
     ? mostSevereCode(codes)
-    : kept === undefined
+    : session === undefined
       ? leave()
       : exitCode.interrupted;
   const hint = 'The run itself went on to its end: only its report is incomplete.';
   return withOutputErrors(code, await output.errors(), hint);
+};
+
+/** Notes what the exit code and `--update-roster` depend on. */
+const noteHost = (
+  event: RunEvent,
+  { options }: Given,
+  { codes, met }: { readonly codes: Set<number>; readonly met: Set<string> },
+): void => {
+  if (event.type === 'phase' && event.phase === 'hello') met.add(event.host);
+  if (event.type !== 'host') return;
+  const { result } = event;
+  codes.add(exitCodeOfHost(result));
+  if (options['expect-no-changes'] === true && predictsChange(result))
+    codes.add(exitCode.wouldChange);
+  if (result.failure === undefined) met.add(result.id);
 };
 
 const stepped = async (

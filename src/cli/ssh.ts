@@ -1,8 +1,8 @@
 import { noTarget } from '../control/fleet/no-target.ts';
 import { pickTargets } from '../control/fleet/targets.ts';
 import { runShell } from '../control/host/run-shell.ts';
+import { prepareRun } from '../library/fleet-run.ts';
 import { TsaltError } from '../protocol/error.ts';
-import { makeRequest } from '../request/request.ts';
 import type { Opened } from './commands.ts';
 import { createAsk } from './terminal.ts';
 
@@ -18,7 +18,7 @@ export const sshCommand = async (words: readonly string[], opened: Opened): Prom
     throw new TsaltError('usage-words', 'Name the host to log in to.', {
       hint: 'For example: tsalt-ssh ssh web1, or tsalt-ssh ssh web1 uptime',
     });
-  const request = await makeRequest({
+  const { request } = await prepareRun({
     ...opened,
     given: { ...opened.given, words: [target, 'test.ping'] },
     ask: createAsk(process, async () => () => undefined),

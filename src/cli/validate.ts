@@ -4,7 +4,6 @@ import type { Request } from '../config/request.ts';
 import { messageOf, showError, TsaltError } from '../protocol/error.ts';
 import { readRosters, rosterLocations } from '../request/rosters.ts';
 import { targetType } from '../request/target.ts';
-import { asUsage } from '../request/usage.ts';
 import type { Roster } from '../roster/load.ts';
 import { Findings, findingOfError } from '../validate/findings.ts';
 import { CompileCache } from '../validate/hosts/check-host.ts';
@@ -16,6 +15,7 @@ import { type CheckReport, reportFormat } from '../validate/report.ts';
 import type { WatchedPaths } from '../validate/watch.ts';
 import type { Opened } from './commands.ts';
 import { exitCode } from './exit-code.ts';
+import { openGiven } from './open-given.ts';
 import { printText } from './print-text.ts';
 import { versionText } from './version.ts';
 
@@ -75,7 +75,8 @@ const watch = async (words: readonly string[], given: Opened, kind: Kind): Promi
     // Any known document may depend on an imported file or a module.
     if (!changed.every(path => path.endsWith('.sls'))) cache = new CompileCache();
     try {
-      if (changed.includes(configFileOf(opened))) opened = await reopened(opened);
+      if (changed.includes(configFileOf(opened)))
+        opened = await openGiven(opened.given, opened.env);
       const report = await makeReport(words, opened, kind, cache);
       const time = `${Math.round(performance.now() - began)} ms`;
       await printText(format({ ...report, notes: [...report.notes, `Took ${time}. Watching.`] }));
@@ -88,17 +89,6 @@ const watch = async (words: readonly string[], given: Opened, kind: Kind): Promi
 };
 
 const configFileOf = ({ config }: Opened): string => config.file ?? join(config.dir, 'tsalt.yaml');
-
-/** Reads the configuration again. */
-const reopened = async (opened: Opened): Promise<Opened> => {
-  const { given, env } = opened;
-  const path = typeof given.options.config === 'string' ? { path: given.options.config } : {};
-  const { loadConfig } = await import('../config/load.ts');
-  const { openSdb, resolveConfig } = await import('../request/open-sdb.ts');
-  const written = await asUsage(() => loadConfig({ cwd: process.cwd(), env, ...path }));
-  const sdb = openSdb(written, env);
-  return { ...opened, config: await resolveConfig(written, sdb), sdb };
-};
 
 const watchedPlaces = (opened: Opened): WatchedPaths => {
   const { file_roots, pillar_roots } = opened.config;

@@ -1,7 +1,7 @@
 import { existsSync, type FSWatcher, watch } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { KeptRuntimes } from '../control/host/kept-runtimes.ts';
+import { openSession } from '../library/session.ts';
 import { errorText } from '../output/message.ts';
 import { oneLine } from '../output/text.ts';
 import { TsaltError } from '../protocol/error.ts';
@@ -29,7 +29,7 @@ export const watchCall = async (words: readonly string[], opened: Opened): Promi
       hint: "For example: tsalt-ssh watch 'web*' state.apply test=True",
     });
   const given = { ...opened.given, words };
-  const kept = new KeptRuntimes();
+  const session = openSession();
   const changes = new ProjectChanges(opened.config);
   let isOver = false;
   const end = (): void => {
@@ -42,7 +42,7 @@ export const watchCall = async (words: readonly string[], opened: Opened): Promi
         process.stderr.write(`${errorText(error)}\n`);
       });
       if (now) {
-        const code = await runCall(now, kept);
+        const code = await runCall(now, session);
         if (code === exitCode.interrupted) return code;
       }
       process.once('SIGINT', end);
@@ -54,7 +54,7 @@ export const watchCall = async (words: readonly string[], opened: Opened): Promi
     }
   } finally {
     changes.end();
-    kept.close();
+    session.close();
   }
 };
 

@@ -1,5 +1,6 @@
-import { KeptRuntimes } from '../control/host/kept-runtimes.ts';
 import type { HostResult } from '../protocol/event.ts';
+import type { FleetRun } from './fleet-run.ts';
+import { runSource } from './invocation.ts';
 import type {
   CallSettings,
   ProjectOptions,
@@ -7,7 +8,7 @@ import type {
   RunOptions,
   TargetSettings,
 } from './options.ts';
-import { type FleetRun, runKeeping } from './run.ts';
+import { openSession } from './session.ts';
 
 /** Options of `connect`. */
 export type SessionOptions = ProjectOptions &
@@ -48,23 +49,21 @@ export type HostSessions = {
  * @throws TsaltError for errors on this side: options, configuration, roster, target
  */
 export const connect = async (options: SessionOptions): Promise<HostSessions> => {
-  const kept = new KeptRuntimes();
+  const session = openSession();
   const given = { ...options, ...(options.ask ? { ask: askOnce(options.ask) } : {}) };
   const { signal, test: _, ...lasting } = given;
   try {
-    const logins = await runKeeping(
-      { ...lasting, ...(signal ? { signal } : {}), fun: 'test.ping' },
-      kept,
-    ).results();
-    const close = (): void => kept.close();
+    const login = runSource({ ...lasting, ...(signal ? { signal } : {}), fun: 'test.ping' });
+    const logins = await session.start<'test.ping'>(login).results();
+    const { close } = session;
     return {
       logins,
-      run: call => runKeeping({ ...lasting, ...call }, kept),
+      run: call => session.start(runSource({ ...lasting, ...call })),
       close,
       [Symbol.dispose ?? Symbol.for('Symbol.dispose')]: close,
     } as HostSessions;
   } catch (error) {
-    kept.close();
+    session.close();
     throw error;
   }
 };

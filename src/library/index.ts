@@ -11,6 +11,7 @@ export type { Host } from '../protocol/host.ts';
 export type { Plain, PlainDict } from '../protocol/plain.ts';
 export type { StateResult, StateResults } from '../protocol/result.ts';
 export { connect, type HostSessions, type SessionCall, type SessionOptions } from './connect.ts';
+export type { FleetRun, ResultOf } from './fleet-run.ts';
 export { type LoadedRoster, loadRoster } from './load-roster.ts';
 export type {
   CallSettings,
@@ -20,7 +21,7 @@ export type {
   RunOptions,
   TargetSettings,
 } from './options.ts';
-export { type FleetRun, type ResultOf, run } from './run.ts';
+export { run } from './run.ts';
 export {
   type CompiledHost,
   compile,

@@ -1,12 +1,12 @@
 import { isAbsolute, resolve } from 'node:path';
-import type { PromptQuestion, Request } from '../config/request.ts';
+import type { PromptQuestion } from '../config/request.ts';
 import { closestMatch } from '../data/closest-match.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { Secret } from '../protocol/host.ts';
 import { options as commandLineOptions } from '../request/options.ts';
-import { makeRequest } from '../request/request.ts';
 import type { Invocation } from '../request/rosters.ts';
 import type { Entry } from '../roster/roster.ts';
+import type { RunSource } from './fleet-run.ts';
 import { openProject } from './open-project.ts';
 import type { ProjectOptions, RunFlags, RunOptions, TargetSettings } from './options.ts';
 import { userData, userDict } from './user-data.ts';
@@ -40,12 +40,13 @@ export const openInvocation = async (
   };
 };
 
-/**
- * Makes the request of a run. The rosters are read; no connection is made.
- *
- * @throws TsaltError `usage-…`, `config-…`, `roster-…`
- */
-export const openRequest = async (given: RunOptions): Promise<Request> => {
+/** Returns the run that the options of a program describe. */
+export const runSource = (given: RunOptions): RunSource => ({
+  open: () => openCall(given),
+  ...(given.signal ? { signal: given.signal } : {}),
+});
+
+const openCall = async (given: RunOptions): Promise<Invocation> => {
   const { target, fun, args = [], kwargs = {}, test } = given;
   if (typeof fun !== 'string' || !/^[\w-]+(\.[\w-]+)+$/.test(fun))
     throw new TsaltError(
@@ -55,7 +56,7 @@ export const openRequest = async (given: RunOptions): Promise<Request> => {
   const invocation = await openInvocation(given, ['fun', 'args', 'kwargs', 'signal']);
   const dict = userDict(kwargs, 'kwargs');
   if (test !== undefined && !dict.has('test')) dict.set('test', test);
-  return makeRequest({
+  return {
     ...invocation,
     call: {
       target: typeof target === 'string' ? target : target.join(','),
@@ -63,7 +64,7 @@ export const openRequest = async (given: RunOptions): Promise<Request> => {
       args: args.map((value, at) => userData(value, `args[${at}]`)),
       kwargs: dict,
     },
-  });
+  };
 };
 
 const entriesOf = (roster: object, cwd: string): Entry[] =>

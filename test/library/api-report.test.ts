@@ -10,6 +10,7 @@ const files = [
   'library/index',
   'library/options',
   'library/run',
+  'library/fleet-run',
   'library/connect',
   'library/load-roster',
   'library/states',

@@ -1,18 +1,17 @@
 import { ownVersion } from '../../bundle/package-info.ts';
 import type { Request } from '../../config/request.ts';
-import type { KeptRuntimes } from '../../control/host/kept-runtimes.ts';
 import { checkPlannedFiles } from '../../control/prepare/planned-job.ts';
 import { toData, toDict } from '../../data/values/value.ts';
 import { FileRoots } from '../../fileserver/file-roots.ts';
+import type { RunSession } from '../../library/session.ts';
 import { readPlan } from '../../plan/file.ts';
 import { type Plan, type PlannedHost, predictionsOf, stepHosts } from '../../plan/plan.ts';
 import { namesOf } from '../../plan/show.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { getOwn } from '../../protocol/plain.ts';
 import type { AppliedStep, BoundRun } from '../../protocol/plan.ts';
+import type { CommandLineCall } from '../../request/call.ts';
 import type { Given } from '../../request/given.ts';
-import { makeRequest } from '../../request/request.ts';
-import type { Invocation } from '../../request/rosters.ts';
 import type { Opened } from '../commands.ts';
 import { targeting } from '../rerun-command.ts';
 import { runCall } from '../run-call.ts';
@@ -45,12 +44,16 @@ export const planOf = (
 export const runPlan = (
   plan: Plan,
   opened: Opened,
-  { kept, planFile }: { readonly kept?: KeptRuntimes; readonly planFile?: string },
+  { session, planFile }: { readonly session?: RunSession; readonly planFile?: string },
 ): Promise<number> => {
   checkValid(plan);
-  return runCall({ ...opened, given: givenFor(plan, opened.given) }, kept, {
+  const given = givenFor(plan, opened.given);
+  return runCall({ ...opened, given }, session, {
     ...(planFile === undefined ? {} : { planFile }),
-    make: invocation => requestFor(plan, invocation),
+    planned: {
+      call: () => plannedCall(plan, given),
+      prepare: request => withPlan(plan, request, given),
+    },
   });
 };
 
@@ -83,26 +86,26 @@ const givenFor = (plan: Plan, given: Given): Given => {
   };
 };
 
-const requestFor = async (plan: Plan, invocation: Invocation): Promise<Request> => {
+const plannedCall = (plan: Plan, { options, words }: Given): CommandLineCall => {
   const { fun, args, kwargs } = plan.call;
-  const { given, config } = invocation;
-  if (given.options['expect-no-changes'] === true)
+  if (options['expect-no-changes'] === true)
     throw new TsaltError('usage-value', '--expect-no-changes is for runs, not for apply.', {
       hint: 'apply --dry-run compares hosts with the plan and changes nothing.',
     });
-  if (given.options.resume !== undefined)
+  if (options.resume !== undefined)
     throw new TsaltError('usage-resume', '--resume is for orchestrations, not for their plans.', {
-      hint: `The steps that a plan did not finish: tsalt-ssh --orch SLS --resume ${String(given.options.resume)}`,
+      hint: `The steps that a plan did not finish: tsalt-ssh --orch SLS --resume ${String(options.resume)}`,
     });
-  const request = await makeRequest({
-    ...invocation,
-    call: {
-      target: given.words[0] ?? '',
-      fun,
-      args: args.map(toData),
-      kwargs: toDict(given.options['dry-run'] === true ? { ...kwargs, test: true } : kwargs),
-    },
-  });
+  return {
+    target: words[0] ?? '',
+    fun,
+    args: args.map(toData),
+    kwargs: toDict(options['dry-run'] === true ? { ...kwargs, test: true } : kwargs),
+  };
+};
+
+const withPlan = async (plan: Plan, request: Request, { options }: Given): Promise<Request> => {
+  const { config } = request;
   const known = new Set(request.hosts.map(({ id }) => id));
   const missing = [...Object.keys(plan.hosts), ...stepHosts(plan)].filter(id => !known.has(id));
   if (missing.length > 0)
@@ -110,10 +113,7 @@ const requestFor = async (plan: Plan, invocation: Invocation): Promise<Request> 
   await checkPlannedFiles(plan, new FileRoots(config.file_roots, config));
   return {
     ...request,
-    options: {
-      ...request.options,
-      drift: given.options.drift === 'continue' ? 'continue' : 'stop',
-    },
+    options: { ...request.options, drift: options.drift === 'continue' ? 'continue' : 'stop' },
     planned: {
       artifact: plan.artifact,
       runOf: id => boundRun(plan, plan.hosts, id),

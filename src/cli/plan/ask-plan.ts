@@ -1,4 +1,4 @@
-import { KeptRuntimes } from '../../control/host/kept-runtimes.ts';
+import { openSession } from '../../library/session.ts';
 import { unchangedHosts } from '../../plan/groups.ts';
 import { wholePlanText } from '../../plan/show-steps.ts';
 import { TsaltError } from '../../protocol/error.ts';
@@ -24,9 +24,9 @@ export const askAndApply = async (opened: Opened): Promise<number> => {
       hint: 'Use --yes to skip the question, or make a plan: --plan-out FILE.',
     });
   const making = await planRun(given);
-  const kept = new KeptRuntimes();
+  const session = openSession();
   try {
-    const first = await runCall(opened, kept, { making, isQuiet: true });
+    const first = await runCall(opened, session, { making, isQuiet: true });
     const plan = making.plan();
     if (!plan) return first;
     const total = Object.keys(plan.hosts).length;
@@ -39,9 +39,9 @@ export const askAndApply = async (opened: Opened): Promise<number> => {
       return first;
     }
     // States that are predicted to fail made the first run fail; the second run decides.
-    const second = await runPlan(plan, opened, { kept });
+    const second = await runPlan(plan, opened, { session });
     return mostSevereCode(new Set(first === exitCode.failed ? [second] : [first, second]));
   } finally {
-    kept.close();
+    session.close();
   }
 };
