@@ -4,7 +4,7 @@ import type { Data, DataKey, Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
 import type { High, IdDeclaration } from './high.ts';
 import { firstKey, isSaltKey } from './high.ts';
-import { requisiteWords } from './keywords.ts';
+import { isRequisiteKeyword } from './keywords.ts';
 import { copyOf, locationOf } from './location.ts';
 import type { StateIndex } from './lookup.ts';
 import type { Problem } from './problem.ts';
@@ -131,7 +131,7 @@ const extendArgument = (context: Extending, extended: Extended, arg: Data): void
       const oldKey = firstKey(old);
       if (key !== undefined && key === oldKey) {
         done = true;
-        if (requisiteWords.has(key)) addRequisites(context, extended, index, key, arg);
+        if (isRequisiteKeyword(key)) addRequisites(context, extended, index, key, arg);
         else args[index] = arg;
       } else if (key === 'name' && oldKey === 'names') args[index] = arg;
     }

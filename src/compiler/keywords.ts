@@ -1,7 +1,9 @@
-import { requisiteKeywords as names } from '../protocol/state-keywords.ts';
+import { requisiteKeywords } from '../protocol/state-keywords.ts';
 
-/** Requisites of a state: extending one adds to its list. */
-export const requisiteWords: ReadonlySet<unknown> = new Set(names);
+const requisites: ReadonlySet<unknown> = new Set(requisiteKeywords);
+
+/** Whether an argument is a requisite: extending a state adds to its list. */
+export const isRequisiteKeyword = (key: unknown): boolean => requisites.has(key);
 
 /** Requisites that are added to another state. */
 export const requisiteInNames: ReadonlySet<unknown> = new Set([

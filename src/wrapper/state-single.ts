@@ -1,4 +1,4 @@
-import { requisiteWords } from '../compiler/keywords.ts';
+import { isRequisiteKeyword } from '../compiler/keywords.ts';
 import { splitFunctionName } from '../data/signatures/function-name.ts';
 import type { Dict } from '../data/values/value.ts';
 import { isDict, toData } from '../data/values/value.ts';
@@ -72,7 +72,7 @@ export const low = async (call: WrapperCall): Promise<Outcome> => {
 
 /** Removes requisites, since it is the only state. */
 const withoutRequisites = (data: Dict): Dict =>
-  new Map([...data].filter(([key]) => !requisiteWords.has(key)));
+  new Map([...data].filter(([key]) => !isRequisiteKeyword(key)));
 
 /** A chunk that could not run has a result without a start: its comment lists the reasons. */
 const refused = ({ states }: RunOutcome): Outcome | undefined => {

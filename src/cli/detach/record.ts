@@ -8,7 +8,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { SentFault } from '../../control/apart/jobs.ts';
+import type { SentTsaltError } from '../../control/apart/jobs.ts';
 import { encodeError } from '../../control/apart/sent-error.ts';
 import {
   decodeMessage,
@@ -25,7 +25,7 @@ import type { OpenedOutput } from '../open-reports.ts';
 /** A line of a detached run's record. */
 export type RecordLine =
   | SentEvent
-  | { readonly type: 'error'; readonly fault: SentFault }
+  | { readonly type: 'error'; readonly fault: SentTsaltError }
   | { readonly type: 'exit'; readonly code: number };
 
 /**

@@ -28,7 +28,7 @@ export type ReadJob = {
 export type ApartJob = RenderJob | ReadJob;
 
 /** A TsaltError on its way between processes. */
-export type SentFault = {
+export type SentTsaltError = {
   readonly code: string;
   readonly message: string;
   readonly kind: ErrorKind;
@@ -39,7 +39,7 @@ export type SentFault = {
 };
 
 /** The end of a job: a string (rendered, or packed data), or an error. */
-export type JobEnd = { readonly text: string } | { readonly fault: SentFault };
+export type JobEnd = { readonly text: string } | { readonly fault: SentTsaltError };
 
 /** The result of a template's call. */
 export type TemplateCallResult =
@@ -49,7 +49,7 @@ export type TemplateCallResult =
       /** The index of the argument that the function changed and returned. */
       readonly argument?: number | undefined;
     }
-  | { readonly fault: SentFault };
+  | { readonly fault: SentTsaltError };
 
 /** Messages from the control node to the process. `id` numbers its jobs. */
 export type ToChild =

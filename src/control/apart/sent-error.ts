@@ -1,5 +1,5 @@
 import { messageOf, TsaltError } from '../../protocol/error.ts';
-import type { SentFault } from './jobs.ts';
+import type { SentTsaltError } from './jobs.ts';
 
 /** A host may have written most of a message, so it is cut here. */
 const longest = 20_000;
@@ -11,7 +11,7 @@ const cutOptional = (text: string | undefined): string | undefined =>
   text === undefined ? undefined : cut(text);
 
 /** Converts an error into data that can be sent to another thread. */
-export const encodeError = (error: unknown): SentFault => {
+export const encodeError = (error: unknown): SentTsaltError => {
   if (!(error instanceof TsaltError))
     return { code: 'internal', message: cut(messageOf(error)), kind: 'internal' };
   const { code, message, kind, at, hint, excerpt, saltText } = error;
@@ -27,5 +27,5 @@ export const encodeError = (error: unknown): SentFault => {
 };
 
 /** Restores the error that was sent. */
-export const decodeError = ({ code, message, ...options }: SentFault): TsaltError =>
+export const decodeError = ({ code, message, ...options }: SentTsaltError): TsaltError =>
   new TsaltError(code, message, options);

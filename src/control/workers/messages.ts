@@ -1,7 +1,7 @@
 import type { RequisiteGraph, RunEvent } from '../../protocol/event.ts';
 import { parseExact, stringify } from '../../protocol/exact-json.ts';
 import type { BoundRun, PlannedJob } from '../../protocol/plan.ts';
-import type { SentFault } from '../apart/jobs.ts';
+import type { SentTsaltError } from '../apart/jobs.ts';
 import type { SentProject } from './sent-project.ts';
 import type { SentHost, SentRequest } from './sent-request.ts';
 
@@ -68,7 +68,7 @@ export type FromQueueWorker =
   | { readonly type: 'alive' };
 
 /** The response to a worker's question. */
-export type WorkerResponse = { readonly value: unknown } | { readonly fault: SentFault };
+export type WorkerResponse = { readonly value: unknown } | { readonly fault: SentTsaltError };
 
 /** An event as it is sent between processes. */
 export type SentEvent = {
@@ -107,7 +107,7 @@ export type FromFleetWorker =
       readonly params: readonly unknown[];
     }
   | { readonly type: 'done'; readonly id: number; readonly value: unknown }
-  | { readonly type: 'failed'; readonly id: number; readonly fault: SentFault };
+  | { readonly type: 'failed'; readonly id: number; readonly fault: SentTsaltError };
 
 /** Encodes a message. Keeps floats without a fraction and the order of keys. */
 export const encodeMessage = (message: object): string => {

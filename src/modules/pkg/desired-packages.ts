@@ -12,7 +12,7 @@ import {
   type DesiredPackages,
   type PackageList,
   packageSources,
-  wantedPackages,
+  parsePackageArguments,
 } from './packages.ts';
 
 export const currentPackages = async (): Promise<PackageList> =>
@@ -53,7 +53,7 @@ export const desiredPackages = async ({
 }): Promise<DesiredPackages> => {
   const raw = sources
     ? new Map([...packageSources(sources)].map(([key, value]) => [key, value as string | null]))
-    : wantedPackages(pkgs ?? [version === null ? name : { [name]: plainStr(version) }]);
+    : parsePackageArguments(pkgs ?? [version === null ? name : { [name]: plainStr(version) }]);
   if (raw.size === 0) throw new CommandExecutionError('no packages');
   if (!normalize || !hasFunction('pkg.normalize_name')) return raw;
   const wanted: DesiredPackages = new Map();
@@ -77,7 +77,7 @@ export const withProviders = async (
     return version === null ? provider : { [provider]: version };
   });
   const options = { resolve_capabilities: true, root };
-  return wantedPackages(await salt('pkg.resolve_capabilities')(pkgs, options));
+  return parsePackageArguments(await salt('pkg.resolve_capabilities')(pkgs, options));
 };
 
 /** Returns names without this system's own architecture. */

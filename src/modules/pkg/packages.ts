@@ -44,7 +44,7 @@ export class PackageTwice extends SaltInvocationError {
 }
 
 /** Reads names and versions from Salt's forms: a list of names and one-key dicts, or a dict. */
-export const wantedPackages = (
+export const parsePackageArguments = (
   pkgs: Plain | undefined,
   normalize: (name: string) => string = name => name,
 ): DesiredPackages => {
@@ -84,9 +84,9 @@ export const targetsOf = (
   version: Plain | undefined,
   normalize?: (name: string) => string,
 ): DesiredPackages => {
-  if (pkgs !== null && pkgs !== undefined) return wantedPackages(pkgs, normalize);
+  if (pkgs !== null && pkgs !== undefined) return parsePackageArguments(pkgs, normalize);
   if (!name) throw new SaltInvocationError('No package sources provided');
-  const wanted = wantedPackages(name, normalize);
+  const wanted = parsePackageArguments(name, normalize);
   if (version === null || version === undefined) return wanted;
   return new Map([...wanted.keys()].map(key => [key, plainStr(version)]));
 };

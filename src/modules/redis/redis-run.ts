@@ -17,8 +17,8 @@ export type RedisOptions = {
   password?: string | null;
 };
 
-/** A server, with nothing of it left to be looked up. */
-export type RedisPlace = {
+/** The address and login of a server, after the configuration has filled in what was missing. */
+export type RedisServer = {
   readonly host: string;
   readonly port: number;
   readonly db?: string | undefined;
@@ -48,7 +48,7 @@ export const redisAsk = async (
   options: RedisOptions = {},
 ): Promise<RespValue> => askAt(await placeOf(options), words);
 
-const placeOf = async ({ host, port, db, password }: RedisOptions): Promise<RedisPlace> => ({
+const placeOf = async ({ host, port, db, password }: RedisOptions): Promise<RedisServer> => ({
   host: host || (await configText('redis.host')) || 'salt',
   port: Number(port || (await configText('redis.port')) || 6379),
   db: db ? String(db) : await configText('redis.db'),
@@ -56,7 +56,7 @@ const placeOf = async ({ host, port, db, password }: RedisOptions): Promise<Redi
 });
 
 /** Like `redisAsk`, for a server that is already resolved. */
-export const askAt = async (place: RedisPlace, words: readonly Plain[]): Promise<RespValue> => {
+export const askAt = async (place: RedisServer, words: readonly Plain[]): Promise<RespValue> => {
   const { password, db } = place;
   const before = [
     ...(password ? [['AUTH', password]] : []),
@@ -85,7 +85,7 @@ const wordOf = (word: Plain): string => {
 
 /** The answers to all commands. One that fails ends it: what follows is not asked any more. */
 const talk = (
-  place: RedisPlace,
+  place: RedisServer,
   commands: readonly (readonly string[])[],
 ): Promise<readonly RespValue[]> =>
   new Promise((resolve, reject) => {

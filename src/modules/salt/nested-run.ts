@@ -59,10 +59,10 @@ export const reasonsOf = (value: Plain): string[] =>
 export const hasRunChanges = (value: Plain): boolean =>
   isPlainDict(value) &&
   isPlainDict(value.data) &&
-  Object.values(value.data).some(run => haveChanges(run));
+  Object.values(value.data).some(run => anyHasChanges(run));
 
 /** Whether a state of a run has changes. */
-export const haveChanges = (ret: Plain): boolean =>
+export const anyHasChanges = (ret: Plain): boolean =>
   isPlainDict(ret) &&
   Object.values(ret).some(
     result =>

@@ -28,7 +28,7 @@ import {
   untyped,
 } from '../../api.ts';
 import { callControl, currentTag } from '../call-control.ts';
-import { hasRunChanges, haveChanges, reasonsOf, refuseRunner, runNested } from '../nested-run.ts';
+import { anyHasChanges, hasRunChanges, reasonsOf, refuseRunner, runNested } from '../nested-run.ts';
 
 export const __func_alias__ = { function_: 'function' };
 
@@ -185,7 +185,7 @@ const sortReturns = (
   for (const [host, answer] of Object.entries(returns)) {
     const isWell = answer.failed === undefined && areWell(answer.ret);
     if (!isWell && !mayFail.includes(host)) sorted.fails.push(host);
-    if (!isWell || haveChanges(answer.ret))
+    if (!isWell || anyHasChanges(answer.ret))
       setOwn(sorted.changes, host, answer.failed ?? answer.ret);
     else sorted.same.push(host);
   }

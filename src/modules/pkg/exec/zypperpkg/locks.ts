@@ -5,7 +5,7 @@ import { xmlElements, xmlText } from '../../../_shared/text/xml-elements.ts';
 import { CommandExecutionError, type Plain } from '../../../api.ts';
 import type { HoldResults } from '../../holds.ts';
 import { installedBy } from '../../package-manager.ts';
-import { wantedPackages } from '../../packages.ts';
+import { parsePackageArguments } from '../../packages.ts';
 import { zypper } from '../../zypper.ts';
 import { changeByZypper } from '../../zypper-run.ts';
 
@@ -147,5 +147,5 @@ export const unhold = async (
 
 const targetsOf = (name: string | null, pkgs: Plain): Map<string, string | null> => {
   if (!name && !pkgs) throw new CommandExecutionError('Name or packages must be specified.');
-  return wantedPackages(pkgs ?? [name]);
+  return parsePackageArguments(pkgs ?? [name]);
 };

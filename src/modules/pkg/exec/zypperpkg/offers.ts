@@ -5,7 +5,7 @@ import { compareRpm } from '../../../_shared/text/package-version.ts';
 import { xmlElements, xmlText } from '../../../_shared/text/xml-elements.ts';
 import { CommandExecutionError, type Plain, SaltInvocationError } from '../../../api.ts';
 import { refreshWith, runManager } from '../../package-manager.ts';
-import { wantedPackages } from '../../packages.ts';
+import { parsePackageArguments } from '../../packages.ts';
 import { rpmDiff } from '../../rpm-diff.ts';
 import { rpm } from '../../rpm-run.ts';
 import { zypper } from '../../zypper.ts';
@@ -163,7 +163,7 @@ export const resolve_capabilities = async (
 ): Promise<Plain[]> => {
   if (refresh) await refreshWith(zypper, { root });
   const resolved: Plain[] = [];
-  for (const [name, version] of wantedPackages(pkgs)) {
+  for (const [name, version] of parsePackageArguments(pkgs)) {
     const package_ = resolving ? await providerOf(name, root) : name;
     resolved.push(version === null ? package_ : { [package_]: version });
   }

@@ -2,7 +2,7 @@ import { hasFunction, salt } from '../../../_shared/states/call.ts';
 import { failed, inPlan, unchanged } from '../../../_shared/states/returns.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
 import { heldPackages } from '../../package-holds.ts';
-import { wantedPackages } from '../../packages.ts';
+import { parsePackageArguments } from '../../packages.ts';
 
 type HeldOptions = {
   version?: Plain;
@@ -32,7 +32,7 @@ export const held = async (
     return unchanged(name, 'No packages to be held provided');
   if (!hasFunction('pkg.hold'))
     return failed(name, '`hold` function is not implemented for the package manager.');
-  const wanted = wantedPackages(pkgs ?? [version === null ? name : { [name]: version }]);
+  const wanted = parsePackageArguments(pkgs ?? [version === null ? name : { [name]: version }]);
   const locks = await heldPackages();
   const missing = [...wanted.keys()].filter(one => !locks.includes(one));
   const extra = replace ? locks.filter(one => !wanted.has(one)) : [];
@@ -77,7 +77,7 @@ export const unheld = async (
     return unchanged(name, 'No packages to be unheld provided');
   if (!hasFunction('pkg.unhold'))
     return failed(name, '`unhold` function is not implemented for the package manager.');
-  const wanted = wantedPackages(pkgs ?? [version === null ? name : { [name]: version }]);
+  const wanted = parsePackageArguments(pkgs ?? [version === null ? name : { [name]: version }]);
   const due = (await heldPackages()).filter(one => all || wanted.has(one));
   if (__opts__.test)
     return holdReport(

@@ -9,7 +9,12 @@ import {
   normalNames,
   repoChoice,
 } from '../../desired-packages.ts';
-import { isRefreshDue, PackageError, type PackageList, wantedPackages } from '../../packages.ts';
+import {
+  isRefreshDue,
+  PackageError,
+  type PackageList,
+  parsePackageArguments,
+} from '../../packages.ts';
 import type { InstalledOptions } from './installed.ts';
 
 /**
@@ -35,7 +40,7 @@ export const latest = async (
   if (sources) return failed(name, 'The "sources" parameter is not supported.');
   if (Array.isArray(pkgs) && pkgs.length === 0)
     return unchanged(name, 'No packages to install provided');
-  const names = await normalNames([...wantedPackages(pkgs ?? [name]).keys()]);
+  const names = await normalNames([...parsePackageArguments(pkgs ?? [name]).keys()]);
   if (names.length === 0)
     return failed(name, 'Invalidly formatted "pkgs" parameter. See minion log.');
   let newest: { [name: string]: string };

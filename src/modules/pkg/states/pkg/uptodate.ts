@@ -3,7 +3,7 @@ import { hasFunction, salt } from '../../../_shared/states/call.ts';
 import { changed, failed, unchanged, would } from '../../../_shared/states/returns.ts';
 import { __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
 import { currentPackages } from '../../desired-packages.ts';
-import { PackageError, wantedPackages } from '../../packages.ts';
+import { PackageError, parsePackageArguments } from '../../packages.ts';
 
 /**
  * All packages, or those named, are upgraded.
@@ -28,7 +28,7 @@ export const uptodate = async (
 ): Promise<StateReturn> => {
   if (!hasFunction('pkg.list_upgrades')) return failed(name, 'State pkg.uptodate is not available');
   if (typeof refresh !== 'boolean') return failed(name, 'refresh must be either True or False');
-  const some = pkgs === null ? null : [...wantedPackages(pkgs).keys()];
+  const some = pkgs === null ? null : [...parsePackageArguments(pkgs).keys()];
   let expected: [string, { old: string; new: string }][];
   try {
     const upgrades: { [name: string]: string } = await salt('pkg.list_upgrades')({
