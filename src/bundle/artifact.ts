@@ -24,7 +24,7 @@ import { unpackMeta } from './meta-file.ts';
 import type { PrebuiltArtifact } from './prebuilt.ts';
 import { privateDir, writePrivate } from './private-dir.ts';
 import { pruneArtifacts } from './prune.ts';
-import { sourceRoot } from './source-root.ts';
+import { isUnpacked, sourceRoot } from './source-root.ts';
 import { openTrace } from './trace.ts';
 
 export type ArtifactOptions = {
@@ -102,7 +102,7 @@ const cachedIn = async (
   const indexPath = join(dir, `index-${key}.json`);
   const known = readIndex(indexPath);
   const isUsable = known?.made === made && isWhole(pathsOf(dir, key, known));
-  const found = isUsable && known.folders.every(isSameFolder) ? undefined : look(discover);
+  const found = isUsable && known.folders.every(isSameFolder) ? undefined : look(root, discover);
   if (isUsable && (found === undefined || found.key === known.found)) {
     const { folders } = found ?? known;
     const inputs = noneExists(known.absent) ? refreshInputs(known.inputs) : undefined;
@@ -113,12 +113,13 @@ const cachedIn = async (
       return fromCache(root, cacheDir, pathsOf(dir, key, known), known);
     }
   }
-  const { modules, folders, key: foundKey } = found ?? look(discover);
+  const { modules, folders, key: foundKey } = found ?? look(root, discover);
   const request = { root, dir, key, found: modules, options, goal };
   const built = (await prebuilt(request)) ?? (await (await import('./build.ts')).build(request));
   checkInputs(root, built.inputs);
   await pruneArtifacts(dir, built.sha256);
-  const index: Index = { made, found: foundKey, folders, ...built };
+  const inputs = changeable(root, built.inputs);
+  const index: Index = { made, found: foundKey, folders, ...built, inputs };
   await writePrivate(indexPath, JSON.stringify(index));
   return fromCache(root, cacheDir, pathsOf(dir, key, index), index);
 };
@@ -159,10 +160,18 @@ const findModules = (root: string, options: ArtifactOptions): Discovered => {
 
 type Found = Discovered & { readonly key: string };
 
-const look = (discover: () => Discovered): Found => {
-  const found = discover();
-  return { ...found, key: sha256(JSON.stringify(found.modules)) };
+const look = (root: string, discover: () => Discovered): Found => {
+  const { modules, folders } = discover();
+  const key = sha256(JSON.stringify(modules));
+  return { modules, folders: changeable(root, folders), key };
 };
+
+/** Leaves out what is in the unpacked sources: each run would look at a thousand files. */
+const changeable = <T extends { readonly path: string }>(
+  root: string,
+  found: readonly T[],
+): readonly T[] =>
+  isUnpacked(root) ? found.filter(({ path }) => !path.startsWith(join(root, '/'))) : found;
 
 const isWhole = ({ js, meta }: CachePaths): boolean => [js, meta].every(existsSync);
 

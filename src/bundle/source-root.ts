@@ -8,7 +8,7 @@ import {
   utimesSync,
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { TsaltError } from '../protocol/error.ts';
 import { cannotWrite } from '../trust/spare-cache.ts';
 import { packageRoot } from './locate.ts';
@@ -36,6 +36,12 @@ export const sourceRoot = (): string => {
   return known;
 };
 
+/** Whether the name of a folder of sources identifies its content: unpacked ones are never changed. */
+export const isUnpacked = (root: string): boolean =>
+  typeof sourcesId !== 'undefined' && basename(root) === folderName(sourcesId);
+
+const folderName = (id: string): string => `sources-${id}`;
+
 const locate = (): string => {
   const root = packageRoot();
   if (existsSync(join(root, 'src', 'runtime'))) return root;
@@ -61,7 +67,7 @@ export const unpackedSources = (
   home: string = process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
 ): string => {
   try {
-    return inCache(packed, privateDir(join(home, 'tsalt-ssh')), `sources-${id}`);
+    return inCache(packed, privateDir(join(home, 'tsalt-ssh')), folderName(id));
   } catch (error) {
     if (!cannotWrite(home, error)) throw error;
     return inTemporary(packed, error);

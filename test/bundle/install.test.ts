@@ -120,6 +120,19 @@ test('the packed program is installed alone in an empty folder and runs, with a 
   const { stdout } = await cli('--local', 'state.apply', 'one', '--out', 'json');
   expect(stdout).toContain('"result": true');
   expect(readFileSync(join(user, 'made'), 'utf8')).toBe('hello you\n');
+
+  // A later run looks at the files of the user only: those of the package cannot change.
+  const artifacts = join(user, 'cache/artifacts');
+  const recorded = readdirSync(artifacts)
+    .filter(name => /^index-.*\.json$/.test(name))
+    .map(name => readJson(join(artifacts, name)))
+    .flatMap(({ inputs, folders }) => [...inputs, ...folders].map(({ path }) => path));
+  const greet = join(user, 'states/_modules/greet.ts');
+  expect(recorded).toContain(greet);
+  expect(recorded.filter(path => !path.startsWith(join(user, 'states')))).toEqual([]);
+  writeFileSync(greet, readFileSync(greet, 'utf8').replace('`hello', '`good day,'));
+  await cli('--local', 'state.apply', 'one');
+  expect(readFileSync(join(user, 'made'), 'utf8')).toBe('good day, you\n');
 }, 240_000);
 
 test('a program runs a function by the installed library', async () => {
