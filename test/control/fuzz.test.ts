@@ -457,6 +457,17 @@ const outputOptions = {
   state_output_terse: [],
 };
 
+/** Prints the figures of a long run now and then. */
+let shown = 0;
+const showProgress = (from: number, rss: number): void => {
+  if (inputs <= 100_000 || figures.inputs < shown + 20_000) return;
+  shown = figures.inputs;
+  const seconds = Math.round((performance.now() - from) / 1000);
+  console.log(
+    `${shown} inputs, ${figures.runs} runs, ${seconds} s, ${Math.round(rss / 2 ** 20)} MB`,
+  );
+};
+
 const collectGarbage = (): void => {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
@@ -483,6 +494,7 @@ test(
       for (let seed = firstSeed; figures.inputs < inputs && failures.length === 0; seed++) {
         await measuredRun(seed, dice(seed ^ 0x1e46).pick([3, 30, 100, 400]), turns);
         rss = Math.max(rss, process.memoryUsage().rss);
+        showProgress(from, rss);
         expect(Object.keys(Object.prototype)).toEqual([]);
       }
     } finally {
