@@ -7,7 +7,7 @@ import { oneLine } from '../output/text.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { type LiveWorker, liveWorkers } from '../queue/alive.ts';
 import { QueueServer, redisAddress, shownAddress } from '../queue/connect.ts';
-import { openKeys, parseKey, publicKeyText } from '../queue/keys.ts';
+import { openKeys, parseKey, publicKeyText, workerId } from '../queue/keys.ts';
 import { isSegment, segmentQueue } from '../queue/names.ts';
 import type { QueueCounts } from '../queue/queue-metrics.ts';
 import type { Given } from '../request/given.ts';
@@ -80,7 +80,7 @@ export const queueWorker = async (
   });
   await broker.start();
   log(
-    `Worker of the segment ${segment} at ${shownAddress(connection)}, key ${publicKeyText(keys.publicKey)}`,
+    `Worker of the segment ${segment} at ${shownAddress(connection)}: ${workerId(keys.publicKey)}, key ${publicKeyText(keys.publicKey)}`,
   );
   await stopped(() => {
     log('No further hosts are accepted. Once more ends the current ones.');
@@ -129,11 +129,13 @@ export const listWorkers = async (
         `No worker with a key in tsalt.yaml lives at ${shownAddress(connection)}.\n`,
       );
     const own = ownVersion();
-    const lines = workers.map(({ segment, machine, version, hosts, concurrency, started }) => {
-      const seconds = Math.round((Date.now() - started) / 1000);
-      const note = version === own ? '' : `  (this is ${own}: install the same version)`;
-      return `${oneLine(segment).padEnd(16)}${oneLine(machine).padEnd(24)}${version.padEnd(10)}${hosts}/${concurrency} hosts  up ${seconds} s${note}\n`;
-    });
+    const lines = workers.map(
+      ({ segment, worker, machine, version, hosts, concurrency, started }) => {
+        const seconds = Math.round((Date.now() - started) / 1000);
+        const note = version === own ? '' : `  (this is ${own}: install the same version)`;
+        return `${oneLine(segment).padEnd(16)}${oneLine(machine).padEnd(24)}${worker}  ${oneLine(version).padEnd(10)}${hosts}/${concurrency} hosts  up ${seconds} s${note}\n`;
+      },
+    );
     return printText(lines.join(''));
   } finally {
     await server.close();

@@ -1,11 +1,14 @@
 import type { Redis } from 'ioredis';
 import { isPlainDict } from '../protocol/plain.ts';
 import { prefix } from './connect.ts';
-import { isSigned, type PublicKey, type QueueKeys, signed } from './keys.ts';
+import { isSigned, type PublicKey, type QueueKeys, signed, workerId } from './keys.ts';
+import { workerOf } from './names.ts';
 
 /** A worker's description of itself. */
 export type LiveWorker = {
   readonly segment: string;
+  /** The short name of the worker, from its key. */
+  readonly worker: string;
   /** The name of the process. */
   readonly instance: string;
   readonly version: string;
@@ -47,8 +50,8 @@ export const sayGone = async (redis: Redis, instance: string): Promise<void> => 
 const most = 10_000;
 
 /**
- * Lists the live workers. Signs of life that are old, or not signed by one of these keys, are
- * ignored: anyone who can write to Redis can forge them.
+ * Lists the live workers. Signs of life that are old, or not signed by the key of that worker, are
+ * ignored: anyone who can write to Redis can forge them, and a worker those of others.
  *
  * @param keys the keys of the workers, by segment
  */
@@ -78,7 +81,9 @@ const verified = (
     const { body, signature } = JSON.parse(text) as { body: string; signature: string };
     const worker: unknown = JSON.parse(body);
     if (!isLive(worker)) return undefined;
-    const known = keys.get(worker.segment) ?? [];
+    const from = workerOf(worker.instance);
+    if (from?.segment !== worker.segment || from.worker !== worker.worker) return undefined;
+    const known = (keys.get(worker.segment) ?? []).filter(key => workerId(key) === worker.worker);
     const isFresh = Math.abs(Date.now() - worker.at) < kept * 3 * 1000;
     return isFresh && isSigned(bytesOf(body), signature, known) ? worker : undefined;
   } catch {
@@ -88,5 +93,7 @@ const verified = (
 
 const isLive = (worker: unknown): worker is LiveWorker =>
   isPlainDict(worker) &&
-  ['segment', 'instance', 'version', 'machine'].every(key => typeof worker[key] === 'string') &&
+  ['segment', 'worker', 'instance', 'version', 'machine'].every(
+    key => typeof worker[key] === 'string',
+  ) &&
   ['hosts', 'concurrency', 'started', 'at'].every(key => Number.isFinite(worker[key]));

@@ -1,4 +1,5 @@
 import {
+  createHash,
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
@@ -69,6 +70,10 @@ export const openKeys = async (folder: string): Promise<QueueKeys> => {
 /** The public key on one line, for a configuration. */
 export const publicKeyText = ({ recipient, verifying }: PublicKey): string =>
   `${recipient}:${verifying}`;
+
+/** The short name of a worker: the beginning of a hash of its public key. */
+export const workerId = (key: PublicKey): string =>
+  createHash('sha256').update(publicKeyText(key)).digest('hex').slice(0, 16);
 
 /**
  * Reads the public key of such a line.

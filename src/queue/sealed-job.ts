@@ -1,10 +1,10 @@
 import { isPlainDict } from '../protocol/plain.ts';
-import { isSigned, type PublicKey, type QueueKeys, signed } from './keys.ts';
+import { isSigned, type PublicKey, type QueueKeys, signed, workerId } from './keys.ts';
 
 /**
- * The job of one host in the queue. It contains the key for asking the control node about the host:
- * a worker that decrypts it knows nothing about the host until the control node has granted the
- * job.
+ * The job of one host in the queue, for one of the workers that may take it. It contains the key for
+ * asking the control node about the host: a worker that decrypts it knows nothing about the host
+ * until the control node has granted the job.
  */
 export type QueueJob = {
   /** The version of tsalt-ssh. */
@@ -13,22 +13,24 @@ export type QueueJob = {
   /** The number of the host in the run. */
   readonly number: number;
   readonly segment: string;
-  /** The key of the messages between the run and the workers of the segment, base64. */
+  /** The worker that the job is for: another one that has opened it cannot pass it on. */
+  readonly worker: string;
+  /** The key of the messages between the run and this worker, base64. */
   readonly runKey: string;
   /** Milliseconds since 1970. */
   readonly expires: number;
 };
 
-/** Signs a job, and encrypts it to the workers of its segment. */
+/** Signs a job, and encrypts it to the worker that it is for. */
 export const sealJob = async (
-  job: QueueJob,
+  job: Omit<QueueJob, 'worker'>,
   keys: QueueKeys,
-  workers: readonly PublicKey[],
+  worker: PublicKey,
 ): Promise<string> => {
   const { Encrypter } = await import('age-encryption');
   const encrypter = new Encrypter();
-  for (const { recipient } of workers) encrypter.addRecipient(recipient);
-  const body = JSON.stringify(job);
+  encrypter.addRecipient(worker.recipient);
+  const body = JSON.stringify({ ...job, worker: workerId(worker) });
   const signature = signed(signedBytes(body), keys.signing);
   const sealed = await encrypter.encrypt(JSON.stringify({ body, signature }));
   return Buffer.from(sealed).toString('base64');
@@ -55,6 +57,7 @@ export const openJob = async (
     throw new Error('no control node that this worker knows has signed it');
   const job: unknown = JSON.parse(body);
   if (!isJob(job)) throw new Error('it has no job');
+  if (job.worker !== workerId(keys.publicKey)) throw new Error('it is for another worker');
   if (job.expires < Date.now()) throw new Error('it has expired');
   return job;
 };
@@ -64,7 +67,22 @@ const signedBytes = (body: string): Uint8Array => Buffer.from(`tsalt-ssh job\n${
 
 const isJob = (job: unknown): job is QueueJob =>
   isPlainDict(job) &&
-  ['version', 'jid', 'segment', 'runKey'].every(key => typeof job[key] === 'string') &&
+  ['version', 'jid', 'segment', 'worker', 'runKey'].every(key => typeof job[key] === 'string') &&
   /^\d{20}$/.test(String(job.jid)) &&
   Number.isSafeInteger(job.number) &&
   Number.isSafeInteger(job.expires);
+
+/** What a queue of jobs holds: the same job, for each worker that may take it. */
+export type SealedJob = {
+  /** Sealed jobs, by the short names of workers. */
+  readonly sealed: Readonly<Record<string, string>>;
+  /** How often workers that it is not for have put it back. */
+  readonly returned?: number;
+};
+
+/** Reads what a queue of jobs holds; undefined for other data. */
+export const sealedJobOf = (data: unknown): SealedJob | undefined => {
+  const { sealed, returned = 0 } = (data ?? {}) as Partial<SealedJob>;
+  const isRight = isPlainDict(sealed) && Number.isSafeInteger(returned);
+  return isRight ? { sealed, returned } : undefined;
+};

@@ -81,7 +81,7 @@ pillar_roots: {base: [pillar]}
       workers.push(
         await startWorker({ dir: join(project.dir, 'worker'), name, queue: redis.url, control }),
       );
-  }, 60_000);
+  });
   afterAll(async () => {
     await Promise.all(workers.map(worker => worker.end('SIGKILL')));
     await project.close();

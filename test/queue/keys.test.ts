@@ -1,9 +1,16 @@
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Decrypter, Encrypter } from 'age-encryption';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { redisAddress } from '../../src/queue/connect.ts';
-import { openKeys, parseKey, publicKeyText, type QueueKeys } from '../../src/queue/keys.ts';
+import {
+  openKeys,
+  parseKey,
+  publicKeyText,
+  type QueueKeys,
+  workerId,
+} from '../../src/queue/keys.ts';
 import { openJob, type QueueJob, sealJob } from '../../src/queue/sealed-job.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 
@@ -12,7 +19,7 @@ let control: QueueKeys;
 let worker: QueueKeys;
 let other: QueueKeys;
 
-const job: QueueJob = {
+const job: Omit<QueueJob, 'worker'> = {
   version: '1.0.0',
   jid: '20260101000000000000',
   number: 3,
@@ -60,16 +67,32 @@ test('a public key is written and read', () => {
     expect(() => parseKey(text, 'workers: dmz')).toThrow(/^workers: dmz: /);
 });
 
-test('a job is opened by a worker that it is for, and only if a known control node signed it', async () => {
-  const sealed = await sealJob(job, control, [worker.publicKey]);
-  expect(await openJob(sealed, worker, [other.publicKey, control.publicKey])).toEqual(job);
+test('a job is opened by the worker that it is for, and only if a known control node signed it', async () => {
+  const sealed = await sealJob(job, control, worker.publicKey);
+  expect(await openJob(sealed, worker, [other.publicKey, control.publicKey])).toEqual({
+    ...job,
+    worker: workerId(worker.publicKey),
+  });
   await expect(openJob(sealed, other, [control.publicKey])).rejects.toThrow();
   await expect(openJob(sealed, worker, [other.publicKey])).rejects.toThrow(/has signed it/);
   await expect(openJob(sealed, worker, [])).rejects.toThrow(/has signed it/);
 });
 
+test('a worker cannot pass a job on to another one, whose messages it could then read', async () => {
+  const sealed = await sealJob(job, control, worker.publicKey);
+  const decrypter = new Decrypter();
+  decrypter.addIdentity(worker.identity);
+  const encrypter = new Encrypter();
+  encrypter.addRecipient(other.publicKey.recipient);
+  const opened = await decrypter.decrypt(Buffer.from(sealed, 'base64'));
+  const passedOn = Buffer.from(await encrypter.encrypt(opened)).toString('base64');
+  await expect(openJob(passedOn, other, [control.publicKey])).rejects.toThrow(
+    'it is for another worker',
+  );
+});
+
 test('a job that has expired is refused', async () => {
-  const sealed = await sealJob({ ...job, expires: Date.now() - 1 }, control, [worker.publicKey]);
+  const sealed = await sealJob({ ...job, expires: Date.now() - 1 }, control, worker.publicKey);
   await expect(openJob(sealed, worker, [control.publicKey])).rejects.toThrow(/expired/);
 });
 

@@ -3,7 +3,7 @@ import { messageOf, TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
 import { beat, liveWorkers } from '../../queue/alive.ts';
 import { putBlobs } from '../../queue/blobs.ts';
-import { keyedName, newKey } from '../../queue/cipher.ts';
+import { keyedName } from '../../queue/cipher.ts';
 import {
   inTime,
   type JobQueue,
@@ -12,10 +12,10 @@ import {
   type RedisClient,
   shownAddress,
 } from '../../queue/connect.ts';
-import type { PublicKey, QueueKeys } from '../../queue/keys.ts';
+import { type PublicKey, type QueueKeys, workerId } from '../../queue/keys.ts';
 import { envelopeOf, LostMessages, MessageReceiver, MessageSender } from '../../queue/messages.ts';
 import { instanceQueue, runQueue, segmentQueue } from '../../queue/names.ts';
-import { sealJob } from '../../queue/sealed-job.ts';
+import { type SealedJob, sealJob } from '../../queue/sealed-job.ts';
 import {
   decodeMessage,
   encodeMessage,
@@ -23,6 +23,7 @@ import {
   type ToFleetWorker,
 } from './messages.ts';
 import { type PoolMaker, type PoolWorker, WorkerEnded, type WorkerPool } from './pool.ts';
+import { RunKeys } from './run-keys.ts';
 import { collectProject } from './sent-project.ts';
 import { sendHostAway, sendRequest, withoutSecrets } from './sent-request.ts';
 
@@ -44,17 +45,25 @@ const mostSilent = silence / beat;
 /** Milliseconds for which a job waits if no worker of its segment is alive. */
 const patience = 20_000;
 
+/** Milliseconds after which a job that has left the queue and was not claimed is offered again. */
+const claimPatience = 6000;
+
+/** Milliseconds of the longest pause between two looks for a job in the queue. */
+const longestPause = 60_000;
+
 /** Milliseconds for which a job can be decrypted. */
 const lifetime = 24 * 3600_000;
 
 type Waiting = {
   readonly host: Host;
   readonly segment: string;
-  /** The sealed job, and its id in the queue. */
-  readonly sealed: string;
+  /** The id of its job in the queue. */
   job: string;
-  /** When the job was put into the queue, or last found there. */
+  /** When it was last known that a worker can take it. */
   since: number;
+  /** When the job was put into the queue or last found there, and milliseconds until the next look. */
+  seen: number;
+  pause: number;
   readonly resolve: (worker: PoolWorker) => void;
   readonly reject: (error: unknown) => void;
 };
@@ -94,7 +103,7 @@ class QueuedWorkers implements WorkerPool {
   readonly #waiting = new Map<number, Waiting>();
   readonly #remotes = new Map<string, Remote>();
   readonly #receivers = new Map<string, MessageReceiver>();
-  readonly #runKeys = new Map<string, Buffer>();
+  readonly #runKeys = new RunKeys();
   readonly #queues = new Map<string, Promise<JobQueue>>();
   readonly #gone = new Set<string>();
   #redis: Promise<RedisClient> | undefined;
@@ -130,37 +139,56 @@ class QueuedWorkers implements WorkerPool {
   }
 
   async #take(host: Host, id: number): Promise<PoolWorker> {
-    const { access, request } = this.#parts;
-    const { jid } = request.options;
     const segment = host.via ?? '';
-    const keys = access.workers.get(segment);
-    if (!keys || keys.length === 0) throw unknownSegment(host, segment);
+    if (this.#keysOf(segment).length === 0) throw unknownSegment(host, segment);
     this.#redis ??= this.#server.redis();
     await this.#checkAlive(await this.#redis, host, segment);
     this.#opened ??= this.#open(this.#redis);
     await this.#opened;
-    const runKey = this.#runKeys.get(segment) ?? newKey();
-    this.#runKeys.set(segment, runKey);
-    const job = {
-      version: access.version,
-      jid,
-      number: id,
-      segment,
-      runKey: runKey.toString('base64'),
-      expires: Date.now() + lifetime,
-    };
-    const sealed = await sealJob(job, access.keys, keys);
-    const queue = await this.#queue(segmentQueue(segment));
+    const job = await this.#sealed(id, segment);
     if (this.#isAborted) throw aborted(host);
     const since = Date.now();
     const claimed = new Promise<PoolWorker>((resolve, reject) => {
-      this.#waiting.set(id, { host, segment, sealed, job: '', since, resolve, reject });
+      const waiting = { host, segment, job: '', since, seen: since, pause: claimPatience };
+      this.#waiting.set(id, { ...waiting, resolve, reject });
     });
     claimed.catch(() => undefined);
-    const added = await addJob(queue, sealed);
+    const added = await this.#offer(job, segment);
     const waiting = this.#waiting.get(id);
     if (waiting) waiting.job = added;
     return claimed;
+  }
+
+  /** The keys of the workers that may take hosts of a segment. */
+  #keysOf(segment: string): readonly PublicKey[] {
+    return this.#parts.access.workers.get(segment) ?? [];
+  }
+
+  /** Seals the job of a host to each worker of its segment, with that worker's key of the run. */
+  async #sealed(id: number, segment: string): Promise<SealedJob> {
+    const { access, request } = this.#parts;
+    const sealed = await Promise.all(
+      this.#keysOf(segment).map(async worker => {
+        const name = workerId(worker);
+        const job = {
+          version: access.version,
+          jid: request.options.jid,
+          number: id,
+          segment,
+          runKey: this.#runKeys.of(segment, name).toString('base64'),
+          expires: Date.now() + lifetime,
+        };
+        return [name, await sealJob(job, access.keys, worker)] as const;
+      }),
+    );
+    return { sealed: Object.fromEntries(sealed) };
+  }
+
+  /** Puts a job into the queue, and returns its id there. */
+  async #offer(job: SealedJob, segment: string): Promise<string> {
+    const queue = await this.#queue(segmentQueue(segment));
+    const { id } = await queue.add('host', job, { removeOnComplete: true, removeOnFail: true });
+    return id ?? '';
   }
 
   left(): void {
@@ -194,8 +222,7 @@ class QueuedWorkers implements WorkerPool {
     const { jid } = request.options;
     const redis = await connected;
     const inbox = await this.#server.queue(runQueue(jid));
-    const seed = Buffer.from(access.keys.identity, 'utf8');
-    const key = Buffer.from(keyedName(seed, 'tsalt-ssh project'), 'hex');
+    const key = projectKey(access);
     const { project, blobs } = await collectProject(request.config, key);
     await putBlobs(redis, key, blobs);
     await this.#server.worker(runQueue(jid), data => this.#receive(data), { mayStall: true });
@@ -249,11 +276,11 @@ class QueuedWorkers implements WorkerPool {
   async #lookAtWaiting(redis: RedisClient): Promise<void> {
     const now = Date.now();
     for (const [id, waiting] of [...this.#waiting]) {
-      if (now - waiting.since < patience) continue;
-      waiting.since = now;
       try {
+        if (now - waiting.seen > waiting.pause) await this.#offerAgain(id, waiting);
+        if (now - waiting.since < patience) continue;
+        waiting.since = now;
         await this.#checkAlive(redis, waiting.host, waiting.segment);
-        await this.#addAgain(waiting);
       } catch (error) {
         // Redis itself may be unreachable: then the state of the workers is unknown.
         if (!(error instanceof TsaltError) || !this.#waiting.delete(id)) continue;
@@ -263,13 +290,18 @@ class QueuedWorkers implements WorkerPool {
   }
 
   /**
-   * A worker that died between taking a job and claiming its host takes the job with it. A second
-   * job does no harm: the host is granted once.
+   * Puts a job back that was taken from the queue and not claimed: its worker may have died in
+   * between, or one that may not have it keeps it. A host is granted once, however often it is there.
    */
-  async #addAgain(waiting: Waiting): Promise<void> {
-    const queue = await this.#queue(segmentQueue(waiting.segment));
-    if (waiting.job === '' || (await queue.getJobState(waiting.job)) === 'waiting') return;
-    waiting.job = await addJob(queue, waiting.sealed);
+  async #offerAgain(id: number, waiting: Waiting): Promise<void> {
+    const { segment, job } = waiting;
+    const queue = await this.#queue(segmentQueue(segment));
+    const isThere = job === '' || (await queue.getJobState(job)) === 'waiting';
+    waiting.seen = Date.now();
+    // A host may wait for long where all workers are busy.
+    waiting.pause = isThere ? Math.min(waiting.pause * 2, longestPause) : claimPatience;
+    if (isThere || !this.#waiting.has(id)) return;
+    waiting.job = await this.#offer(await this.#sealed(id, segment), segment);
   }
 
   async #receive(data: unknown): Promise<void> {
@@ -277,9 +309,9 @@ class QueuedWorkers implements WorkerPool {
     const { jid } = this.#parts.request.options;
     if (!envelope || envelope.jid !== jid || this.#gone.has(envelope.instance)) return;
     const { instance } = envelope;
-    const segment = instance.split('~')[0] ?? '';
-    const key = this.#runKeys.get(segment);
-    if (!key) return;
+    const from = this.#runKeys.ofProcess(instance);
+    if (!from) return;
+    const { segment, key } = from;
     const route = { jid, instance, to: 'control' } as const;
     const receiver = this.#receivers.get(instance) ?? new MessageReceiver(key, route);
     let texts: readonly string[];
@@ -291,6 +323,7 @@ class QueuedWorkers implements WorkerPool {
       if (error instanceof LostMessages && remote) this.#lost(remote, messageOf(error));
       return;
     }
+    if (!this.#runKeys.admits(instance)) return;
     this.#receivers.set(instance, receiver);
     for (const text of texts)
       await this.#hear(instance, segment, decodeMessage(text) as FromQueueWorker);
@@ -309,7 +342,8 @@ class QueuedWorkers implements WorkerPool {
   /** Grants each host once: a job that is in the queue twice is done once. */
   async #claimed(instance: string, segment: string, id: number): Promise<void> {
     const waiting = this.#waiting.get(id);
-    const remote = await this.#remote(instance, segment);
+    const remote = await this.#remote(instance);
+    if (!remote) return;
     if (!waiting || waiting.segment !== segment) {
       remote.send({ type: 'denied', id });
       return;
@@ -329,12 +363,12 @@ class QueuedWorkers implements WorkerPool {
     waiting.reject(otherVersion(waiting.host, version, this.#parts.access.version, segment));
   }
 
-  async #remote(instance: string, segment: string): Promise<Remote> {
+  async #remote(instance: string): Promise<Remote | undefined> {
     const known = this.#remotes.get(instance);
-    if (known) return known;
+    const key = this.#runKeys.ofProcess(instance)?.key;
+    if (known || !key) return known;
     const { jid } = this.#parts.request.options;
     const queue = await this.#queue(instanceQueue(instance));
-    const key = this.#runKeys.get(segment) ?? newKey();
     const sender = new MessageSender(queue, key, { jid, instance, to: 'worker' });
     const remote: Remote = {
       instance,
@@ -358,13 +392,17 @@ class QueuedWorkers implements WorkerPool {
   }
 }
 
-const addJob = async (queue: JobQueue, sealed: string): Promise<string> => {
-  const { id } = await queue.add(
-    'host',
-    { sealed },
-    { removeOnComplete: true, removeOnFail: true },
+/**
+ * The key of the project's files in the queue. It differs as soon as a worker is added or removed: one
+ * that was removed can read no file that is sent after that.
+ */
+const projectKey = ({ keys, workers }: QueueAccess): Buffer => {
+  const seed = Buffer.from(keys.identity, 'utf8');
+  const recipients = [...workers.values()].flat().map(workerId);
+  return Buffer.from(
+    keyedName(seed, ['tsalt-ssh project', ...recipients.sort()].join('\n')),
+    'hex',
   );
-  return id ?? '';
 };
 
 const workersHint = 'tsalt-ssh workers lists the live ones.';

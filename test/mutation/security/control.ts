@@ -565,4 +565,56 @@ export const control: readonly Breakage[] = [
       },
     ],
   ),
+  ...killedBy(
+    'test/queue/keys.test.ts',
+    'a worker cannot pass a job on to another one, whose messages it could then read',
+    [
+      {
+        file: 'src/queue/sealed-job.ts',
+        find: 'if (job.worker !== workerId(keys.publicKey))',
+        replace: 'if (false)',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/integration/queue-worker-identity.test.ts',
+    'a worker can neither read nor forge the messages of another one of its segment',
+    [
+      {
+        file: 'src/control/workers/run-keys.ts',
+        find: 'const key = this.#keys.get(name) ?? newKey();',
+        replace: 'const key = this.#keys.values().next().value ?? newKey();',
+      },
+      {
+        file: 'src/queue/alive.ts',
+        find: '.filter(key => workerId(key) === worker.worker);',
+        replace: ';',
+      },
+    ],
+    { isBuilt: true },
+  ),
+  ...killedBy(
+    'test/integration/queue-worker-identity.test.ts',
+    'a worker whose key was removed has no host, and no file sent after that; the other one goes on',
+    [
+      {
+        file: 'src/control/workers/queued-workers.ts',
+        find: "keyedName(seed, ['tsalt-ssh project', ...recipients.sort()]",
+        replace: "keyedName(seed, ['tsalt-ssh project']",
+      },
+    ],
+    { isBuilt: true },
+  ),
+  ...killedBy(
+    'test/integration/queue-worker-identity.test.ts',
+    'a job that a worker takes and keeps is offered again',
+    [
+      {
+        file: 'src/control/workers/queued-workers.ts',
+        find: 'if (now - waiting.offered > claimPatience)',
+        replace: 'if (false)',
+      },
+    ],
+    { isBuilt: true },
+  ),
 ];
