@@ -186,7 +186,8 @@ export const commands: Readonly<Record<string, NamedCommand | EarlyCommand>> = {
     },
   },
   lsp: {
-    usage: 'lsp',
+    usage: 'lsp [trust|untrust|trusted] [FOLDER]',
+    places: [['trust', 'untrust', 'trusted']],
     summary: 'serve an editor: errors, completion, definitions, renaming (see Editors)',
     runEarly: async (words, given, env) =>
       (await import('./lsp/lsp.ts')).languageServer(words, given, env),

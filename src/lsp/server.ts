@@ -46,7 +46,11 @@ export type ServerOptions = {
    * @param isTrusted false: nothing of the project may be rendered, and its roster is not read
    */
   readonly open: (root: string, isTrusted: boolean) => Promise<ServedProject>;
-  readonly isTrusted: boolean;
+  /**
+   * The folders whose code may run: all, none, or those of a list, unless the editor itself says
+   * which (`trusted` among its initialization options).
+   */
+  readonly trust: 'all' | 'none' | ((root: string) => boolean);
   readonly version: string;
 };
 
@@ -74,8 +78,12 @@ class EditorServer {
   readonly #queue = new CheckQueue(uri => this.#check(uri));
   /** The folders that the editor has opened. */
   #folders: string[] = [process.cwd()];
-  #isTrusted: boolean;
-  readonly #projects = new Map<string, Promise<Opened>>();
+  /** What the editor says: the code of its folders may run, or nothing is to be rendered. */
+  #isTrusted: boolean | undefined;
+  #renders = true;
+  readonly #projects = new Map<string, { isTrusted: boolean; opened: Promise<Opened> }>();
+  /** Folders for which it was shown how to trust them. */
+  readonly #shownUntrusted = new Set<string>();
   /** By document: what can be mended in it. */
   readonly #fixes = new Map<string, readonly OfferedFix[]>();
   /** The reason for which the project could not be opened, once it was shown. */
@@ -83,7 +91,6 @@ class EditorServer {
 
   constructor(options: ServerOptions) {
     this.#options = options;
-    this.#isTrusted = options.isTrusted;
     this.#connection = createConnection(options.input, options.output);
   }
 
@@ -110,8 +117,9 @@ class EditorServer {
     // Places in findings are relative to the working folder.
     process.chdir(this.#folders[0] ?? '.');
     const settings: unknown = initializationOptions;
-    if (typeof settings === 'object' && settings !== null && 'render' in settings)
-      this.#isTrusted &&= settings.render !== false;
+    const { render, trusted } = (settings ?? {}) as { render?: unknown; trusted?: unknown };
+    this.#renders = render !== false;
+    this.#isTrusted = typeof trusted === 'boolean' ? trusted : undefined;
     return {
       capabilities: {
         textDocumentSync: {
@@ -174,8 +182,8 @@ class EditorServer {
     const isSetting = uris.some(uri => !/\.(sls|jinja2?|j2|liquid|ts)$/.test(uri));
     if (isSetting) this.#projects.clear();
     else
-      for (const project of this.#projects.values())
-        void project.then(
+      for (const { opened } of this.#projects.values())
+        void opened.then(
           ({ workspace, checker }) => {
             workspace.refresh();
             checker.refresh();
@@ -191,14 +199,30 @@ class EditorServer {
 
   #openRoot(root: string): Promise<Opened> {
     const known = this.#projects.get(root);
-    if (known) return known;
-    const opened = this.#options.open(root, this.#isTrusted).then(project => ({
+    const isTrusted = this.#renders && this.#mayRun(root);
+    if (known?.isTrusted === isTrusted) return known.opened;
+    const opened = this.#options.open(root, isTrusted).then(project => ({
       root,
       workspace: new Workspace(project, one => this.#unsaved.get(one)),
       checker: new DocumentChecker(project, this.#unsaved),
     }));
-    this.#projects.set(root, opened);
+    this.#projects.set(root, { isTrusted, opened });
     return opened;
+  }
+
+  /** Whether the code of a folder may run. Where nobody has decided, it is shown how to. */
+  #mayRun(root: string): boolean {
+    const { trust } = this.#options;
+    if (typeof trust === 'string') return trust === 'all' && this.#isTrusted !== false;
+    if (this.#isTrusted !== undefined) return this.#isTrusted;
+    if (trust(root)) return true;
+    if (!this.#shownUntrusted.has(root))
+      this.#show(
+        messageType.warning,
+        `${root} is not trusted: its templates are not rendered and its programs do not run, so few errors are found. If you trust this code, run: tsalt-ssh lsp trust ${root}`,
+      );
+    this.#shownUntrusted.add(root);
+    return false;
   }
 
   async #check(uri: string): Promise<void> {
@@ -226,9 +250,14 @@ class EditorServer {
     } catch (error) {
       this.#projects.delete(projectRoot(path, this.#folders));
       const reason = messageOf(error);
-      if (reason !== this.#shownReason) this.#connection.window.showErrorMessage(reason);
+      if (reason !== this.#shownReason) this.#show(messageType.error, reason);
       this.#shownReason = reason;
     }
+  }
+
+  /** Shows a message. A notification: editors need not answer it. */
+  #show(type: number, message: string): void {
+    void this.#connection.sendNotification('window/showMessage', { type, message });
   }
 
   /** The document of a request; undefined for files that are not of the project. */
@@ -255,7 +284,7 @@ class EditorServer {
     connection.onCompletionResolve(async item => {
       const root: unknown = item.data?.root;
       if (typeof root !== 'string') return item;
-      const opened = await this.#projects.get(root)?.catch(() => undefined);
+      const opened = await this.#projects.get(root)?.opened.catch(() => undefined);
       return opened ? completionDocs(item, opened.workspace) : item;
     });
     connection.onHover(async params => {
@@ -343,6 +372,9 @@ class EditorServer {
 
 /** All that `lint --fix` would change in a document. */
 const fixAll = 'source.fixAll.tsalt-ssh';
+
+/** Numbers of the protocol. */
+const messageType = { error: 1, warning: 2 } as const;
 
 const start = { line: 0, character: 0 };
 

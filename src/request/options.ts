@@ -205,7 +205,8 @@ export const options = {
   fix: flag(checks, 'Correct findings of lint that can be corrected safely'),
   watch: flag(checks, 'Check again after each change of a file'),
   stdio: flag(checks, 'lsp: serve over standard input and output, which is the default'),
-  untrusted: flag(checks, 'lsp: render nothing of the project, and do not read its roster'),
+  trust: flag(checks, 'lsp: run the code of all folders that the editor opens'),
+  untrusted: flag(checks, 'lsp: run no code of folders, trusted ones included'),
   prometheus: text(
     checks,
     "audit, workers: write metrics to this file, for node_exporter's textfile collector",

@@ -45,22 +45,26 @@ export type LspEditor = {
   readonly diagnostics: (path: string) => Promise<readonly Diagnostic[]>;
   /** How often diagnostics were sent for a file. */
   readonly count: (path: string) => number;
+  /** The messages that were shown to the user. */
+  readonly messages: readonly string[];
   /** Closes a file without saving it. */
   readonly close: (path: string) => Promise<void>;
   readonly exit: () => Promise<number | null>;
 };
 
-/** Starts `tsalt-ssh lsp` in a folder, and speaks to it as an editor. */
+/** Starts `tsalt-ssh lsp` in a folder, and speaks to it as an editor, which trusts the folder. */
 export const startEditor = async (
   dir: string,
   {
     args = [],
-    options = {},
+    options = { trusted: true },
+    env = {},
     atEnd = onTestFinished,
     folders = [dir],
   }: {
     args?: readonly string[];
     options?: object;
+    env?: Readonly<Record<string, string>>;
     atEnd?: AtEnd;
     folders?: readonly string[];
   } = {},
@@ -68,7 +72,7 @@ export const startEditor = async (
   const child = spawn(
     process.execPath,
     [`${packageRoot}dist/tsalt-ssh.cjs`, 'lsp', '--stdio', ...args],
-    { cwd: tmpdir(), stdio: ['pipe', 'pipe', 'inherit'] },
+    { cwd: tmpdir(), stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ...env } },
   );
   atEnd(() => void child.kill('SIGKILL'));
   const connection = createProtocolConnection(
@@ -86,6 +90,10 @@ export const startEditor = async (
     published.set(message.uri, { version: message.version, list: message.diagnostics });
     counts.set(message.uri, (counts.get(message.uri) ?? 0) + 1);
     wake();
+  });
+  const messages: string[] = [];
+  connection.onNotification('window/showMessage', ({ message }: { message: string }) => {
+    messages.push(message);
   });
   connection.listen();
   const server = await connection.sendRequest<InitializeResult>('initialize', {
@@ -128,6 +136,7 @@ export const startEditor = async (
         });
       return published.get(uri(path))?.list ?? [];
     },
+    messages,
     count: path => counts.get(uri(path)) ?? 0,
     exit: async () => {
       const closed = new Promise<number | null>(done => child.once('close', done));

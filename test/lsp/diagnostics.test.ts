@@ -61,26 +61,6 @@ test('lsp: checks pillar and top files', async () => {
   expect(await editor.diagnostics('states/top.sls')).toMatchObject([{ severity: 1 }]);
 }, 60_000);
 
-test.each([
-  { name: 'the option --untrusted', start: { args: ['--untrusted'] } },
-  { name: 'the setting render', start: { options: { render: false } } },
-])(
-  'lsp: renders nothing with $name',
-  async ({ start }) => {
-    const dir = lspProject({
-      ...project,
-      'tsalt.yaml': 'cachedir: cache\next_pillar: [{cmd_yaml: touch ran}]\n',
-      'roster.yaml': '#!jinja|yaml\n{{ 1 // 0 }}: x\n',
-    });
-    const editor = await startEditor(dir, start);
-    await editor.open('states/web.sls', '{{ 1 // 0 }}:\n  test.nope: []\n');
-    expect(await editor.diagnostics('states/web.sls')).toEqual([]);
-    await editor.type('states/web.sls', 'x: [\n');
-    expect(await editor.diagnostics('states/web.sls')).toMatchObject([{ severity: 1 }]);
-  },
-  60_000,
-);
-
 test('lsp: checks 100 quick changes of an SLS of 1000 lines in few checks', async () => {
   const state = (at: number): string =>
     `/etc/file-${at}:\n  file.managed:\n    - contents: '{{ grains.os }} ${at}'\n    - mode: '0644'\n`;

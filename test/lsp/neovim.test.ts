@@ -57,12 +57,14 @@ test('lsp: serves Neovim set up as the guide says', async () => {
   writeFileSync(join(dir, 'empty.vim'), '');
   const env = {
     ...process.env,
+    HOME: `${dir}/home`,
     PATH: `${dir}/bin:${process.env.PATH}`,
     XDG_STATE_HOME: `${dir}/state`,
     XDG_CACHE_HOME: `${dir}/xdg-cache`,
     XDG_DATA_HOME: `${dir}/data`,
     XDG_CONFIG_HOME: `${dir}/config`,
   };
+  await promisify(execFile)(join(dir, 'bin/tsalt-ssh'), ['lsp', 'trust', dir], { cwd: dir, env });
   const args = ['--headless', '--clean', '-u', 'empty.vim', '-c', 'luafile init.lua'];
   await promisify(execFile)('nvim', args, { cwd: dir, env, timeout: 50_000 });
   const result = JSON.parse(readFileSync(join(dir, 'result.json'), 'utf8'));

@@ -16,7 +16,10 @@ const start = async (): Promise<void> => {
         { scheme: 'file', pattern: '**/{Saltfile,roster}' },
       ],
       // Templates of a folder are only rendered once the user trusts it.
-      initializationOptions: { render: workspace.isTrusted && settings.get('render', true) },
+      initializationOptions: {
+        trusted: workspace.isTrusted,
+        render: settings.get('render', true),
+      },
       synchronize: {
         fileEvents: workspace.createFileSystemWatcher('**/*.{sls,jinja,jinja2,j2,liquid,ts,yaml}'),
       },

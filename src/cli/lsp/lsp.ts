@@ -3,27 +3,30 @@ import { TsaltError } from '../../protocol/error.ts';
 import type { Given } from '../../request/given.ts';
 import { asUsage } from '../../request/usage.ts';
 import type { Opened } from '../commands.ts';
+import { isTrustedFolder } from './trusted-folders.ts';
 
 /**
- * `lsp`: serves an editor over standard input and output until it ends the connection.
+ * `lsp`: serves an editor over standard input and output until it ends the connection. Code of a
+ * folder is run only if the editor, the command line or an earlier `lsp trust` says so.
  *
- * @throws TsaltError `usage-words` for any argument
+ * @throws TsaltError `usage-…`
  */
 export const languageServer = async (
   words: readonly string[],
   given: Given,
   env: Opened['env'],
 ): Promise<number> => {
-  if (words.length > 0)
-    throw new TsaltError('usage-words', 'lsp takes no arguments.', {
-      hint: 'An editor starts it: tsalt-ssh lsp',
-    });
+  if (words.length > 0) return (await import('./trust-commands.ts')).changeTrust(words, env);
+  const { trust, untrusted } = given.options;
+  if (trust === true && untrusted === true)
+    throw new TsaltError('usage-value', '--trust and --untrusted exclude each other.');
   const { serveEditor } = await import('../../lsp/server.ts');
   const { versionText } = await import('../version.ts');
   serveEditor({
     input: process.stdin,
     output: process.stdout,
-    isTrusted: given.options.untrusted !== true,
+    trust:
+      trust === true ? 'all' : untrusted === true ? 'none' : root => isTrustedFolder(root, env),
     version: versionText().trim().replace(/^.* /, ''),
     open: (root, isTrusted) => openServed(root, isTrusted, given, env),
   });

@@ -10,7 +10,6 @@ import {
   QueueServer,
   type RedisAddress,
   type RedisClient,
-  shownAddress,
 } from '../../queue/connect.ts';
 import { type PublicKey, type QueueKeys, workerId } from '../../queue/keys.ts';
 import { envelopeOf, LostMessages, MessageReceiver, MessageSender } from '../../queue/messages.ts';
@@ -22,7 +21,8 @@ import {
   type FromQueueWorker,
   type ToFleetWorker,
 } from './messages.ts';
-import { type PoolMaker, type PoolWorker, WorkerEnded, type WorkerPool } from './pool.ts';
+import type { PoolMaker, PoolWorker, WorkerPool } from './pool.ts';
+import { aborted, noWorker, otherVersion, queueGone, unknownSegment } from './queue-refusals.ts';
 import { RunKeys } from './run-keys.ts';
 import { collectProject } from './sent-project.ts';
 import { sendHostAway, sendRequest, withoutSecrets } from './sent-request.ts';
@@ -261,7 +261,8 @@ class QueuedWorkers implements WorkerPool {
         this.#lost(remote, `no message from it for ${silence / 1000} s`);
     }
     this.#unanswered += 1;
-    if (this.#unanswered > mostSilent) this.#giveUp(queueGone(this.#parts.access.connection));
+    if (this.#unanswered > mostSilent)
+      this.#giveUp(queueGone(this.#parts.access.connection, silence));
     if (this.#isLooking) return;
     this.#isLooking = true;
     try {
@@ -404,37 +405,3 @@ const projectKey = ({ keys, workers }: QueueAccess): Buffer => {
     'hex',
   );
 };
-
-const workersHint = 'tsalt-ssh workers lists the live ones.';
-
-const unknownSegment = ({ id }: Host, segment: string): TsaltError =>
-  new TsaltError('via', `${id}: there is no segment '${segment}' among the workers.`, {
-    hint: `Name the keys of its workers in tsalt.yaml: workers: {${segment}: KEY}. tsalt-ssh worker key prints a key.`,
-  });
-
-const noWorker = ({ id }: Host, segment: string, connection: RedisAddress): TsaltError =>
-  new TsaltError(
-    'no-worker',
-    `${id}: no worker of the segment '${segment}' is alive at ${shownAddress(connection)}.`,
-    {
-      kind: 'unreachable',
-      hint: `Start one: tsalt-ssh worker --name ${segment} --queue ${shownAddress(connection)}. ${workersHint}`,
-    },
-  );
-
-const queueGone = (connection: RedisAddress): TsaltError =>
-  new TsaltError(
-    'queue',
-    `The queue ${shownAddress(connection)} has not answered for ${silence / 1000} s.`,
-    { kind: 'unreachable' },
-  );
-
-const otherVersion = ({ id }: Host, theirs: string, ours: string, segment: string): TsaltError =>
-  new TsaltError(
-    'worker-version',
-    `${id}: the worker of the segment '${segment}' is tsalt-ssh ${theirs}, and this is ${ours}.`,
-    { kind: 'unreachable', hint: `Install the same version on both. ${workersHint}` },
-  );
-
-const aborted = ({ id }: Host): WorkerEnded =>
-  new WorkerEnded(`${id} was not begun: the run was interrupted`);

@@ -617,4 +617,33 @@ export const control: readonly Breakage[] = [
     ],
     { isBuilt: true },
   ),
+  ...killedBy(
+    'test/lsp/trust.test.ts',
+    'lsp: runs nothing of a folder when $name',
+    [
+      {
+        file: 'src/lsp/server.ts',
+        find: 'if (this.#isTrusted !== undefined) return this.#isTrusted;',
+        replace: '',
+      },
+      {
+        file: 'src/lsp/server.ts',
+        find: 'if (trust(root)) return true;',
+        replace: 'return true;',
+      },
+    ],
+    { isBuilt: true },
+  ),
+  ...killedBy(
+    'test/lsp/trust.test.ts',
+    'lsp: a trusted folder does not make trusted what has a similar name or is above it',
+    [
+      {
+        file: 'src/cli/lsp/trusted-folders.ts',
+        find: "return rel === '' || !(rel === '..' || rel.startsWith('../') || isAbsolute(rel));",
+        replace: 'return path.startsWith(one);',
+      },
+    ],
+    { isBuilt: true },
+  ),
 ];
