@@ -128,7 +128,8 @@ const check = async (
       if (kind === 'killed') {
         killed += 1;
         held.add(promise);
-        if (/ in time|timed out/.test(why)) console.log(`          by its time: ${why}`);
+        if (/ in time|timed out|STACK_TRACE_ERROR/.test(why))
+          console.log(`          by its time: ${why}`);
       } else {
         console.log(`          ${breakage.find}  ->  ${breakage.replace}`);
         console.log(`          ${nameOf(breakage)}: ${why}`);

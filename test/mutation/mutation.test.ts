@@ -48,6 +48,7 @@ describe('the outcome of a test', () => {
   test.each([
     'AssertionError: expected 1 to be 2',
     'Error: Test timed out in 60000ms.',
+    'Error: STACK_TRACE_ERROR',
     'Error: Matcher did not succeed in time.',
   ])('is "failed" by %s', message => {
     expect(outcome(passed, failed(message))).toBe('failed');

@@ -21,9 +21,12 @@ export type Outcome = {
   readonly why: string;
 };
 
-/** How an expectation that does not hold, or a test whose time is over, begins its message. */
+/**
+ * How an expectation that does not hold, or a test whose time is over, begins its message. vitest
+ * reports the latter as STACK_TRACE_ERROR where its own stack replaces that of the time limit.
+ */
 const expected =
-  /^(?:AssertionError\b|Error: (?:Test timed out in |Matcher did not succeed in time|expected |Property failed after |promise (?:resolved|rejected) ))/;
+  /^(?:AssertionError\b|Error: (?:Test timed out in |STACK_TRACE_ERROR|Matcher did not succeed in time|expected |Property failed after |promise (?:resolved|rejected) ))/;
 
 /**
  * Reads the outcome of one test from a report.

@@ -3,7 +3,6 @@ import { messageOf, TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
 import { beat, liveWorkers } from '../../queue/alive.ts';
 import { putBlobs } from '../../queue/blobs.ts';
-import { keyedName } from '../../queue/cipher.ts';
 import {
   inTime,
   type JobQueue,
@@ -24,7 +23,7 @@ import {
 import type { PoolMaker, PoolWorker, WorkerPool } from './pool.ts';
 import { aborted, noWorker, otherVersion, queueGone, unknownSegment } from './queue-refusals.ts';
 import { RunKeys } from './run-keys.ts';
-import { collectProject } from './sent-project.ts';
+import { collectProject, projectKey } from './sent-project.ts';
 import { sendHostAway, sendRequest, withoutSecrets } from './sent-request.ts';
 
 /** How a run reaches remote workers. */
@@ -222,7 +221,7 @@ class QueuedWorkers implements WorkerPool {
     const { jid } = request.options;
     const redis = await connected;
     const inbox = await this.#server.queue(runQueue(jid));
-    const key = projectKey(access);
+    const key = projectKey(access.keys, access.workers);
     const { project, blobs } = await collectProject(request.config, key);
     await putBlobs(redis, key, blobs);
     await this.#server.worker(runQueue(jid), data => this.#receive(data), { mayStall: true });
@@ -392,16 +391,3 @@ class QueuedWorkers implements WorkerPool {
     this.#parts.ears.lost(remote, how);
   }
 }
-
-/**
- * The key of the project's files in the queue. It differs as soon as a worker is added or removed: one
- * that was removed can read no file that is sent after that.
- */
-const projectKey = ({ keys, workers }: QueueAccess): Buffer => {
-  const seed = Buffer.from(keys.identity, 'utf8');
-  const recipients = [...workers.values()].flat().map(workerId);
-  return Buffer.from(
-    keyedName(seed, ['tsalt-ssh project', ...recipients.sort()].join('\n')),
-    'hex',
-  );
-};

@@ -5,6 +5,8 @@ import { moduleFolders } from '../../config/module-dirs.ts';
 import { FileRoots } from '../../fileserver/file-roots.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { type Blob, blobName } from '../../queue/blobs.ts';
+import { keyedName } from '../../queue/cipher.ts';
+import { type PublicKey, type QueueKeys, workerId } from '../../queue/keys.ts';
 
 /** The files of a project as remote workers receive them: without the pillar. */
 export type SentProject = {
@@ -85,3 +87,19 @@ const tooLarge = (): TsaltError =>
     `The file roots have more than ${mostBytes / 1024 / 1024} MB: they do not go through a queue.`,
     { hint: 'Put large files where hosts can fetch them: https:// with source_hash.' },
   );
+
+/**
+ * The key of the project's files in the queue. It differs as soon as a worker is added or removed: one
+ * that was removed can read no file that is sent after that.
+ */
+export const projectKey = (
+  keys: QueueKeys,
+  workers: ReadonlyMap<string, readonly PublicKey[]>,
+): Buffer => {
+  const seed = Buffer.from(keys.identity, 'utf8');
+  const recipients = [...workers.values()].flat().map(workerId);
+  return Buffer.from(
+    keyedName(seed, ['tsalt-ssh project', ...recipients.sort()].join('\n')),
+    'hex',
+  );
+};
