@@ -31,7 +31,7 @@ const firstSeed = Number(process.env.TSALT_FUZZ_SEED ?? 1);
  * Milliseconds for an answer: more on a machine that does much else, by the time of the runs before
  * anything is measured.
  */
-let patience = 120_000;
+let patience = 600_000;
 /** Milliseconds of a processor for one turn of the event loop: the promise is 100. */
 const longestTurn = 250;
 /**
@@ -220,9 +220,13 @@ const oneRun = async (seed: number, count: number, turns: ReturnType<typeof watc
   let honestEnd: FarEnd | undefined;
   let badRun: number | undefined;
   let tail: Buffer = Buffer.alloc(0);
+  let badState = 'at work';
   let badIsDone = (): void => undefined;
   const done = new Promise<void>(resolve => {
-    badIsDone = resolve;
+    badIsDone = () => {
+      badState = 'done';
+      resolve();
+    };
   });
 
   const answered = (what: string, { error, ended }: Answer, from: number): void => {
@@ -238,7 +242,9 @@ const oneRun = async (seed: number, count: number, turns: ReturnType<typeof watc
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<undefined>(resolve => {
       timer = setTimeout(() => {
-        fail(`no answer within ${patience} ms to ${what}`);
+        fail(
+          `no answer within ${patience} ms to ${what} (the hostile host is ${badState}, the honest one ${honestEnd ? 'at work' : 'not begun'})`,
+        );
         resolve(undefined);
       }, patience);
     });

@@ -13,8 +13,8 @@ import { checkHost } from '../../src/roster/check.ts';
 import { readSshOption } from '../../src/roster/ssh-options.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
 
-/** Inputs for each reader: 200000 in CI, or as many as `TSALT_FUZZ_RUNS` says. */
-const numRuns = Number(process.env.TSALT_FUZZ_RUNS ?? (process.env.CI ? 200_000 : 2000));
+/** Inputs for each reader: 100000 in CI, or as many as `TSALT_FUZZ_RUNS` says. */
+const numRuns = Number(process.env.TSALT_FUZZ_RUNS ?? (process.env.CI ? 100_000 : 2000));
 vi.setConfig({ testTimeout: 30_000 + numRuns * 5 });
 const seed = 20261121;
 

@@ -16,8 +16,8 @@ import { newKey } from '../helpers/embedded-server.ts';
 import { seeded } from '../helpers/random.ts';
 
 // Seeded fuzzing of everything that reads bytes of a host or files of the user. `TSALT_FUZZ_RUNS`
-// sets the number of inputs for each reader; CI asks for 200000.
-const inputs = Number(process.env.TSALT_FUZZ_RUNS ?? (process.env.CI ? 200_000 : 5000));
+// sets the number of inputs for each reader; CI asks for 100000.
+const inputs = Number(process.env.TSALT_FUZZ_RUNS ?? (process.env.CI ? 100_000 : 5000));
 const seed = Number(process.env.TSALT_SEED ?? 1);
 const limit = 60_000 + inputs * 5;
 
