@@ -78,7 +78,7 @@ class EditorServer {
   readonly #queue = new CheckQueue(uri => this.#check(uri));
   /** The folders that the editor has opened. */
   #folders: string[] = [process.cwd()];
-  /** What the editor says: the code of its folders may run, or nothing is to be rendered. */
+  /** Settings of the editor: whether its folders are trusted, and whether anything is rendered. */
   #isTrusted: boolean | undefined;
   #renders = true;
   readonly #projects = new Map<string, { isTrusted: boolean; opened: Promise<Opened> }>();

@@ -72,7 +72,7 @@ const isJob = (job: unknown): job is QueueJob =>
   Number.isSafeInteger(job.number) &&
   Number.isSafeInteger(job.expires);
 
-/** What a queue of jobs holds: the same job, for each worker that may take it. */
+/** One entry of a queue of jobs: the same job, for each worker that may take it. */
 export type SealedJob = {
   /** Sealed jobs, by the short names of workers. */
   readonly sealed: Readonly<Record<string, string>>;
