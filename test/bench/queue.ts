@@ -178,7 +178,7 @@ const usageOf = (pid: number): Usage | undefined => {
     const [, , , , , , , , , , , user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /, '')
       .split(' ');
-    const peak = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    const peak = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0;
     // Linux counts in hundredths of a second for programs.
     return { cpu: (Number(user) + Number(system)) * 10, rss: Number(peak) };
   } catch {
