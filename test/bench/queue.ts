@@ -157,13 +157,13 @@ const run = (
     child.on('close', code => resolve({ code, stdout, stderr }));
   });
 
-/** Requests that clients sent, without what scripts call inside, and the most bytes in use. */
+/** Requests of BullMQ, and for signs of life, that are sent: not what scripts call inside. And the most bytes in use. */
 const redisFigures = async (redis: {
   info: (section: string) => Promise<string>;
 }): Promise<{ requests: number; peak: number }> => {
   const commands = await redis.info('commandstats');
   const memory = await redis.info('memory');
-  const sent = /cmdstat_(?:eval|evalsha|bzpopmin|ping|get|set|mget|scan|del|exists):calls=(\d+)/g;
+  const sent = /cmdstat_(?:eval|evalsha|bzpopmin|mget|scan):calls=(\d+)/g;
   return {
     requests: [...commands.matchAll(sent)].reduce((sum, [, calls]) => sum + Number(calls), 0),
     peak: Number(/used_memory_peak:(\d+)/.exec(memory)?.[1]),

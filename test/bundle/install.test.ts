@@ -16,6 +16,7 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { skeletonKinds } from '../../src/bundle/skeleton.ts';
 import { packageRoot } from '../helpers/cli.ts';
+import { newKey, startEmbeddedServer } from '../helpers/embedded-server.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'tsalt-install-'));
@@ -135,23 +136,47 @@ test('the packed program is installed alone in an empty folder and runs, with a 
   expect(readFileSync(join(user, 'made'), 'utf8')).toBe('good day, you\n');
 }, 240_000);
 
-test('a program runs a function by the installed library', async () => {
-  writeFileSync(
-    join(user, 'program.js'),
-    `import { run, TsaltError } from 'tsalt-ssh';
-const results = await run({ target: '@local', fun: 'test.echo', args: ['from a program'] }).results();
-console.log(results[0].value);
-await run({ target: '@local', fun: 'test.ehco' }).results().catch(error => {
+test('a program applies a state to a host by the installed library, and the installed program agrees', async () => {
+  const root = join(scratch, 'host');
+  mkdirSync(root);
+  const login = newKey();
+  writeFileSync(join(user, 'id'), login.private, { mode: 0o600 });
+  const server = await startEmbeddedServer({ home: root, keys: [login.public] });
+  try {
+    writeFileSync(join(user, 'known_hosts'), `[127.0.0.1]:${server.port} ${server.hostKey}\n`);
+    writeFileSync(join(user, 'tsalt.yaml'), 'cachedir: cache\nknown_hosts_file: known_hosts\n');
+    writeFileSync(
+      join(user, 'roster.yaml'),
+      `web1: {host: 127.0.0.1, port: ${server.port}, user: tester, priv: ${join(user, 'id')}}\n`,
+    );
+    writeFileSync(
+      join(user, 'states/two.sls'),
+      `${join(root, 'made')}:\n  file.managed:\n    - contents: by a program\n`,
+    );
+    writeFileSync(
+      join(user, 'program.js'),
+      `import { run, TsaltError } from 'tsalt-ssh';
+const [result] = await run({ target: 'web1', fun: 'state.apply', args: ['two'] }).results();
+for (const state of Object.values(result.states)) console.log(result.id, state.result, state.changes.diff);
+const [again] = await run({ target: 'web1', fun: 'state.apply', args: ['two'] }).results();
+for (const state of Object.values(again.states)) console.log(again.id, state.result, state.changes);
+await run({ target: 'web1', fun: 'test.ehco' }).results().catch(error => {
   console.log(error instanceof TsaltError, error.code);
 });
 `,
-  );
-  const { stdout } = await run(process.execPath, ['program.js'], {
-    cwd: user,
-    env: { PATH: process.env.PATH, HOME: home },
-  });
-  expect(stdout).toBe('from a program\ntrue no-function\n');
-});
+    );
+    const env = { PATH: process.env.PATH, HOME: home, SSH_AUTH_SOCK: '' };
+    const { stdout } = await run(process.execPath, ['program.js'], { cwd: user, env });
+    expect(stdout).toBe('web1 true New file\nweb1 true {}\ntrue no-function\n');
+    expect(readFileSync(join(root, 'made'), 'utf8')).toBe('by a program\n');
+    const words = ['web1', 'state.apply', 'two', '--expect-no-changes', 'test=True', '--out=quiet'];
+    const program = 'node_modules/tsalt-ssh/dist/tsalt-ssh.cjs';
+    // It ends with 0: what the library did is what it would do.
+    await run(process.execPath, [program, ...words], { cwd: user, env });
+  } finally {
+    await server.close();
+  }
+}, 120_000);
 
 test('installed by pnpm, it runs with a module of the user, from the library and under tsc', async () => {
   const dir = join(scratch, 'pnpm');
