@@ -120,6 +120,7 @@ export const outputOptions = ({ options }: Given, config: Config): OutputOptions
   return {
     ...(out === undefined ? {} : { out }),
     ...(indent === undefined ? {} : { indent }),
+    ...(options['expect-no-changes'] === true ? { expectsNoChanges: true } : {}),
     color,
     static: options.static === true,
     state_output: stateOutputOf(textOf(options['state-output']) ?? config.state_output),

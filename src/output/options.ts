@@ -15,6 +15,8 @@ export type OutputOptions = {
   readonly state_compress_ids: boolean;
   readonly state_output_exclude: readonly string[];
   readonly state_output_terse: readonly string[];
+  /** `--expect-no-changes`: in JUnit a state that would change something is a failure. */
+  readonly expectsNoChanges?: boolean;
   /** Returns the output of a state. */
   readonly printed?: (host: string, tag: string) => string | undefined;
   /** Names the host that showed the same result of a state, so that it is not shown again. */

@@ -1,12 +1,4 @@
-import {
-  chmodSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Project, startProject } from '../helpers/project.ts';
@@ -214,7 +206,9 @@ test('reports are written beside it, and an audit can become a plan', async () =
   );
   expect(made.code).toBe(21);
   expect(readFileSync(join(project.dir, 'audit.html'), 'utf8')).toContain('listen 80');
-  expect(existsSync(join(project.dir, 'audit.xml'))).toBe(true);
+  const xml = readFileSync(join(project.dir, 'audit.xml'), 'utf8');
+  expect(xml).toContain('failures="1"');
+  expect(xml).toContain('<failure message=');
   expect((await project.run('apply', 'fix.plan')).code).toBe(0);
   expect(readFileSync(conf('web1'), 'utf8')).toBe('listen 80\n');
 });

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Project, startProject } from '../helpers/project.ts';
@@ -23,6 +23,11 @@ test('the exit code is 21 while something would change, and nothing is changed',
   const drifted = await project.run('*', 'state.apply', 'file', '--expect-no-changes');
   expect(drifted.code).toBe(21);
   expect([made('web1'), made('web2')]).toEqual([false, false]);
+  const xml = join(project.dir, 'run.xml');
+  await project.run('web1', 'state.apply', 'file', '--expect-no-changes', `--report=junit=${xml}`);
+  const report = readFileSync(xml, 'utf8');
+  expect(report).toContain('failures="1"');
+  expect(report).toContain('<failure message=');
   expect((await project.run('*', 'state.apply', 'file')).code).toBe(0);
   expect((await project.run('*', 'state.apply', 'file', '--expect-no-changes')).code).toBe(0);
 });

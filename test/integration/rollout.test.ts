@@ -171,6 +171,8 @@ test('hosts lists what matches, by the grains of the last run where they decide'
 });
 
 test('batches count the hosts that match', async () => {
+  // The first run may have to build the programs for hosts.
+  expect((await project.run('web*', 'test.ping', ...json)).code).toBe(0);
   const begun = Date.now();
   const { code, stdout } = await project.run(
     '-C',
@@ -178,39 +180,42 @@ test('batches count the hosts that match', async () => {
     '-b',
     '1',
     '--batch-wait',
-    '2',
+    '5',
     'test.ping',
     ...json,
   );
   expect({ code, ids: idsOf(stdout) }).toEqual({ code: 0, ids: ['web3', 'web4'] });
   // One wait, not three.
-  expect(Date.now() - begun).toBeLessThan(6000);
+  expect(Date.now() - begun).toBeLessThan(14_000);
 });
 
-test('--max-fail starts nothing else, and names what was not started', async () => {
-  const { code, stderr, stdout } = await project.run(
-    'web*',
-    '-b',
-    '1',
-    '--order',
-    'reverse',
-    '--max-fail',
-    '1',
-    'sometimes.fails',
-    'web3',
-    '--out=ndjson',
-  );
-  expect(code).toBe(20);
-  const events = stdout
-    .trim()
-    .split('\n')
-    .map(line => JSON.parse(line) as { type: string });
-  expect(events.find(({ type }) => type === 'not-started')).toMatchObject({
-    hosts: ['web2', 'web1'],
-    reason: '1 host failed',
-  });
-  expect(stderr + stdout).toContain('Not started, since 1 host failed: web2, web1.');
-});
+test.each(['1', '25%'])(
+  '--max-fail %s starts nothing else, and names what was not started',
+  async most => {
+    const { code, stderr, stdout } = await project.run(
+      'web*',
+      '-b',
+      '1',
+      '--order',
+      'reverse',
+      '--max-fail',
+      most,
+      'sometimes.fails',
+      'web3',
+      '--out=ndjson',
+    );
+    expect(code).toBe(20);
+    const events = stdout
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line) as { type: string });
+    expect(events.find(({ type }) => type === 'not-started')).toMatchObject({
+      hosts: ['web2', 'web1'],
+      reason: '1 host failed',
+    });
+    expect(stderr + stdout).toContain('Not started, since 1 host failed: web2, web1.');
+  },
+);
 
 test('--batch-check stops the rollout where it fails', async () => {
   const check = (id: string) =>

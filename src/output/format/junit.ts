@@ -10,8 +10,8 @@ import { jsonText } from './json.ts';
 /** JUnit XML for CI: a suite per host, a case per state or call. */
 export const junitFormat: Format = {
   whole: true,
-  format: (results, { printed }) => {
-    const suites = results.map(result => suite(result, printed));
+  format: (results, options) => {
+    const suites = results.map(result => suite(result, options));
     const sum = (key: 'tests' | 'failures' | 'errors'): number =>
       suites.reduce((total, one) => total + one[key], 0);
     return [
@@ -30,11 +30,11 @@ type Suite = {
   readonly xml: string;
 };
 
-const suite = (result: HostResult, printed: OutputOptions['printed']): Suite => {
+const suite = (result: HostResult, options: OutputOptions): Suite => {
   const states = Object.entries(stateResults(result) ?? {});
-  const cases = states.map(([tag, state]) => stateCase(result.id, tag, state, printed));
+  const cases = states.map(([tag, state]) => stateCase(result.id, tag, state, options));
   if (result.failure !== undefined || states.length === 0) cases.push(callCase(result));
-  const failures = states.filter(([, state]) => state.result === false).length;
+  const failures = states.filter(([, state]) => isFailure(state, options)).length;
   const failed = result.failure === undefined && states.length === 0 && result.retcode !== 0;
   const counts = {
     tests: cases.length,
@@ -46,22 +46,26 @@ const suite = (result: HostResult, printed: OutputOptions['printed']): Suite => 
   return { ...counts, xml: [`  ${head}`, ...cases, '  </testsuite>'].join('\n') };
 };
 
+const isFailure = ({ result }: StateResult, { expectsNoChanges }: OutputOptions): boolean =>
+  result === false || (result === null && expectsNoChanges === true);
+
 const stateCase = (
   host: string,
   tag: string,
   state: StateResult,
-  printed: OutputOptions['printed'],
+  options: OutputOptions,
 ): string => {
   const [module, , , fun] = tag.split('_|-');
   const name = `${module}.${fun} ${state.__id__}`;
   const comment = showValue(state.comment);
-  const isFailed = state.result === false;
   const changes =
-    !isFailed && Object.keys(state.changes).length > 0 ? jsonText(state.changes, 2) : undefined;
-  const output = state.no_log === true ? undefined : printed?.(host, tag);
+    state.result !== false && Object.keys(state.changes).length > 0
+      ? jsonText(state.changes, 2)
+      : undefined;
+  const output = state.no_log === true ? undefined : options.printed?.(host, tag);
   const shown = [changes, output].filter(part => part !== undefined).join('\n');
   const body = [
-    ...(isFailed
+    ...(isFailure(state, options)
       ? [`      <failure message="${attribute(comment)}">${text(comment)}</failure>`]
       : []),
     ...(shown === '' ? [] : [`      <system-out>${text(shown)}</system-out>`]),
