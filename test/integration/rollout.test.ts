@@ -180,13 +180,13 @@ test('batches count the hosts that match', async () => {
     '-b',
     '1',
     '--batch-wait',
-    '5',
+    '8',
     'test.ping',
     ...json,
   );
   expect({ code, ids: idsOf(stdout) }).toEqual({ code: 0, ids: ['web3', 'web4'] });
   // One wait, not three.
-  expect(Date.now() - begun).toBeLessThan(14_000);
+  expect(Date.now() - begun).toBeLessThan(22_000);
 });
 
 test.each(['1', '25%'])(
