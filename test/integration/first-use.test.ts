@@ -50,6 +50,12 @@ test('a folder inside of a project is reported with the folder of the project', 
   expect(code).toBe(67);
 });
 
+test('a range in a target is told from a range in a roster', async () => {
+  const { code, text } = await refused('db[01:20]', 'test.ping');
+  expect(text).toContain('In a target [01:20] is one of these characters; a range');
+  expect(code).toBe(67);
+});
+
 test('a state function that is misspelt is reported without an SLS in state.single', async () => {
   const { text } = await refused('web1', 'state.single', 'pkg.instaled', 'name=x');
   expect(text).toContain("(did you mean 'pkg.installed'?), in ID 'x'");

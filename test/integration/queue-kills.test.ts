@@ -32,8 +32,12 @@ describe.skipIf(!hasRedis)(`killed at random moments (seed ${seed})`, () => {
   let control = '';
   let workers: TestWorker[] = [];
 
-  const worker = async (...args: string[]): Promise<TestWorker> => {
-    const dir = join(project.dir, 'worker');
+  const folders = { survivor: 'worker', killed: 'killed' };
+  const worker = async (
+    args: readonly string[] = [],
+    who: keyof typeof folders = 'survivor',
+  ): Promise<TestWorker> => {
+    const dir = join(project.dir, folders[who]);
     const one = await startWorker({ dir, name: 'dmz', queue: redis.url, control, args });
     workers.push(one);
     return one;
@@ -54,12 +58,14 @@ describe.skipIf(!hasRedis)(`killed at random moments (seed ${seed})`, () => {
     redis = await startRedis();
     project = await startProject({ hosts: ids, files: { 'states/slow.sls': states } });
     control = (await project.run('workers', 'key')).stdout.trim();
-    const key = await workerKeyOf(join(project.dir, 'worker'), 'dmz');
+    const keys = await Promise.all(
+      Object.values(folders).map(name => workerKeyOf(join(project.dir, name), 'dmz')),
+    );
     project.write({
       'tsalt.yaml': `known_hosts_file: known_hosts
 cachedir: cache
 queue: ${redis.url}
-workers: {dmz: '${key}'}
+workers: {dmz: ${JSON.stringify(keys)}}
 roster_defaults: {via: dmz}
 `,
     });
@@ -86,7 +92,7 @@ roster_defaults: {via: dmz}
       return new Promise(() => undefined);
     };
     // It has a host and takes no other one.
-    await worker('--concurrency', '1');
+    await worker(['--concurrency', '1']);
     const busy = project.run(...call(['web0'], 3000, 10));
     await expect.poll(() => count('web0', 'begun', 3000)).toBe(1);
     const thief = new Worker('jobs-dmz', take, { connection, prefix, autorun: false });
@@ -101,7 +107,7 @@ roster_defaults: {via: dmz}
   test('workers: their hosts fail by that cause, the others are done by those that live, none twice', async () => {
     const survivor = await worker();
     const killed = await Promise.all(
-      Array.from({ length: kills }, () => worker('--concurrency', '1')),
+      Array.from({ length: kills }, () => worker(['--concurrency', '1'], 'killed')),
     );
     const run = project.run(...call(ids, 1, 3), '--out=json', '--static');
     await Promise.all(

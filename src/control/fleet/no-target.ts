@@ -60,6 +60,9 @@ const slip = ({ target, targetType, hosts, fun, raw }: Request): string | undefi
     return parts.some(part => /[*?[]/.test(part))
       ? `Several targets are joined by -C: tsalt-ssh -C '${parts.join(' or ')}' …`
       : `A list of hosts needs -L: tsalt-ssh -L ${parts.join(',')} …`;
+  const range = /\[\d+:\d+\]/.exec(target)?.[0];
+  if (range !== undefined)
+    return `In a target ${range} is one of these characters; a range of hosts can be written in a flat roster. Use -L with the hosts, or -E with a regular expression.`;
   if (raw === undefined && isHost(fun)) return `The target comes first: tsalt-ssh ${fun} ${target}`;
   const meant = closestMatch(target, ids);
   if (meant !== undefined) return `Did you mean '${meant}'?`;
