@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { dirname } from 'node:path';
+import { dirname, resolve as resolvePath } from 'node:path';
 import { TsaltError } from '../protocol/error.ts';
 
 const timeLimit = 120_000;
@@ -29,13 +29,14 @@ export type RosterProgram = {
 export const runRosterProgram = (program: RosterProgram): Promise<string> =>
   new Promise((resolve, reject) => {
     const { file, args, source, stdin, env, answer = 1 } = program;
-    const child = spawn(file, [...args], {
+    // It is looked for from its own folder, and a bare name on PATH.
+    const child = spawn(file === source ? resolvePath(file) : file, [...args], {
       cwd: dirname(source),
       ...(env === undefined ? {} : { env: { ...process.env, ...env } }),
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
-      timeout: timeLimit,
-      killSignal: 'SIGKILL',
     });
+    // Node's own limit keeps this process alive where the program does not start.
+    const limit = setTimeout(() => child.kill('SIGKILL'), timeLimit);
     endWithProgram(child);
     const chunks: Buffer[] = [];
     let size = 0;
@@ -53,8 +54,12 @@ export const runRosterProgram = (program: RosterProgram): Promise<string> =>
     });
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(stdin ?? '');
-    child.on('error', error => reject(failure(source, error.message)));
+    child.on('error', error => {
+      clearTimeout(limit);
+      reject(failure(source, error.message));
+    });
     child.on('close', (code, signal) => {
+      clearTimeout(limit);
       if (code === 0) resolve(Buffer.concat(chunks).toString('utf8'));
       else reject(failure(source, reasonOf(code, signal, size, complaint)));
     });

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseScanNetwork } from '../../src/roster/backends/scan.ts';
 import { Sdb } from '../../src/sdb/sdb.ts';
@@ -247,6 +247,20 @@ test('a script prints hosts as JSON, and its failure is reported with its last l
   await expect(load([{ backend: 'script', source: join(dir, 'odd') }])).rejects.toThrow(
     `The roster ${join(dir, 'odd')} is not JSON:`,
   );
+});
+
+test('a script is named by a relative path, and one that cannot be started keeps nothing alive', async () => {
+  const dir = folder({ good: '#!/bin/sh\necho \'{"a": "10.0.0.1"}\'\n' }, 0o755);
+  const near = relative(process.cwd(), join(dir, 'good'));
+  expect((await hostsOf('script', near)).hosts).toMatchObject([{ id: 'a', host: '10.0.0.1' }]);
+
+  const broken = folder({ broken: '#!/nowhere/sh\n' }, 0o755);
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter(kind => kind === 'Timeout').length;
+  const before = timers();
+  const source = join(broken, 'broken');
+  await expect(load([{ backend: 'script', source }])).rejects.toThrow('returned no hosts: spawn');
+  expect(timers()).toBeLessThanOrEqual(before);
 });
 
 test('a TypeScript module returns hosts, from other files and asynchronously', async () => {
