@@ -192,10 +192,11 @@ const unconnected = async (...args: string[]): Promise<string> => {
 };
 
 test('every extension, and a folder with an index, is a module', async () => {
-  const results = await Promise.all(
-    ['one', 'two', 'three', 'four', 'five', 'six', 'seven'].map(name => answer(`${name}.go`)),
-  );
-  expect(results).toEqual(['ts HI', 'mts', 'js', 'mjs', 'cjs', 'folder', 'another environment']);
+  // The first call builds the artifact for all.
+  expect(await answer('one.go')).toBe('ts HI');
+  const others = ['two', 'three', 'four', 'five', 'six', 'seven'];
+  const results = await Promise.all(others.map(name => answer(`${name}.go`)));
+  expect(results).toEqual(['mts', 'js', 'mjs', 'cjs', 'folder', 'another environment']);
 });
 
 test('packages of npm come along, and Node brings its own', async () => {
