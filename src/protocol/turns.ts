@@ -8,9 +8,14 @@ export class Turns {
     this.#length = length;
   }
 
+  /** Whether the time slice is used up. */
+  get areOver(): boolean {
+    return performance.now() - this.#began >= this.#length;
+  }
+
   /** Yields to other work when the time slice is used up. */
   async pause(): Promise<void> {
-    if (performance.now() - this.#began < this.#length) return;
+    if (!this.areOver) return;
     await new Promise(resolve => setImmediate(resolve));
     this.#began = performance.now();
   }

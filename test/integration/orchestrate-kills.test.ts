@@ -46,19 +46,27 @@ everywhere:
     - require: [{salt: web servers}]
 `;
 
-/** A change that is counted: once per step and round. */
+/**
+ * A change that is counted: once per step and round. Commands of an interrupted run are ended by
+ * SIGTERM: this one finishes what it has begun.
+ */
 const once = `#!jinja|yaml
 {% set done = grains.root ~ '/done-' ~ pillar.step ~ '-' ~ pillar.round %}
 count {{ pillar.step }}:
   cmd.run:
-    - name: echo {{ pillar.round }} >> {{ grains.root }}/{{ pillar.step }}; touch {{ done }}
+    - name: trap '' TERM; echo {{ pillar.round }} >> {{ grains.root }}/{{ pillar.step }}; touch {{ done }}
     - creates: {{ done }}
 `;
 
 beforeAll(async () => {
   project = await startProject({
     hosts: ids,
-    files: { 'states/orch/kept.sls': orchestration, 'states/once.sls': once },
+    files: {
+      'states/orch/kept.sls': orchestration,
+      'states/once.sls': once,
+      'states/orch/slow.sls': "step:\n  salt.state: [{tgt: '*'}, {sls: slow}, {batch: 1}]\n",
+      'states/slow.sls': 'sleep 30:\n  cmd.run\n',
+    },
   });
 });
 afterAll(() => project.close());
@@ -121,3 +129,21 @@ test(`an orchestration that is interrupted anywhere is finished by --resume, eac
   }
   expect(interrupted).toBeGreaterThanOrEqual(Math.floor(kills / 3));
 }, 1_800_000);
+
+test('an interrupted orchestration reports the hosts of its step before it ends', async () => {
+  const program = join(packageRoot, 'dist/tsalt-ssh.cjs');
+  const child = spawn(process.execPath, [program, '--orch', 'orch.slow', '--out=ndjson'], {
+    cwd: project.dir,
+    env: { ...process.env, HOME: join(project.dir, 'home'), SSH_AUTH_SOCK: '', NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    if (!output.includes('first state') && text.includes('first state')) child.kill('SIGINT');
+    output += text;
+  });
+  const code = await new Promise(resolve => child.on('close', resolve));
+  const cancelled = output.split('\n').filter(line => line.includes('"type":"step"'));
+  expect(code).toBe(130);
+  expect(cancelled.some(line => line.includes('"code":"cancelled"'))).toBe(true);
+}, 60_000);

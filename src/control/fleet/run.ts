@@ -79,6 +79,7 @@ const orchestrate = async (
     isTest || request.steps !== undefined
       ? noRecord
       : openRecord(config.cachedir, options.jid, options.resume, warn);
+  const running = new Set<Promise<void>>();
   const orchestration = new Orchestration({
     request,
     emit,
@@ -86,7 +87,13 @@ const orchestrate = async (
     isTest,
     record,
     modules: async () => (await shareRequest(request, emit).artifact()).modules,
-    runHosts: (step, follow) => runFleet(step, follow, signal, open, kept),
+    runHosts: (step, follow) => {
+      const work = runFleet(step, follow, signal, open, kept);
+      running.add(work);
+      const ended = (): boolean => running.delete(work);
+      work.then(ended, ended);
+      return work;
+    },
   });
   let isWell = false;
   const follow = (event: RunEvent): void => {
@@ -99,6 +106,8 @@ const orchestrate = async (
   try {
     await conduct(own, follow, signal, open, kept, orchestration);
   } finally {
+    // An interrupted orchestration ends before the hosts of its steps do.
+    await Promise.allSettled(running);
     if (record.close(isWell))
       warn(`The steps that finished are kept: --resume ${options.jid} runs the others.`);
     closeUnless(given, kept);

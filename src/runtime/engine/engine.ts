@@ -105,7 +105,7 @@ const runPass = async (run: RunState, pass: Pass, results: StateResults): Promis
   const turns = new Turns(turn);
   try {
     for (const low of pass.chunks) {
-      await turns.pause();
+      if (turns.areOver) await turns.pause();
       if (pass.failhard || pass.aborted || isHalted(run)) break;
       if (Object.hasOwn(pass.running, lowTag(low))) continue;
       await callChunk(run, pass, low);
