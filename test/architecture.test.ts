@@ -130,7 +130,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
   loader: { imports: ['protocol'], packages: ['esbuild'] },
   queue: {
     imports: ['bundle', 'trust', 'protocol'],
-    packages: ['age-encryption', 'bullmq', 'ioredis'],
+    packages: ['age-encryption', 'bullmq', 'ioredis', 'prom-client'],
   },
   plan: {
     imports: ['compiler', 'bundle', 'output', 'trust', 'data', 'protocol'],

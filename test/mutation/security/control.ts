@@ -432,8 +432,8 @@ export const control: readonly Breakage[] = [
     'while 60 MB are parsed, other work waits for no more than 100 ms',
     [
       {
-        file: 'src/protocol/parse-yielding.ts',
-        find: 'if (performance.now() - this.#began < turn) return;',
+        file: 'src/protocol/turns.ts',
+        find: 'if (!this.areOver) return;',
         replace: 'if (this) return;',
       },
     ],
@@ -598,7 +598,7 @@ export const control: readonly Breakage[] = [
     'a worker whose key was removed has no host, and no file sent after that; the other one goes on',
     [
       {
-        file: 'src/control/workers/queued-workers.ts',
+        file: 'src/control/workers/sent-project.ts',
         find: "keyedName(seed, ['tsalt-ssh project', ...recipients.sort()]",
         replace: "keyedName(seed, ['tsalt-ssh project']",
       },
@@ -611,7 +611,7 @@ export const control: readonly Breakage[] = [
     [
       {
         file: 'src/control/workers/queued-workers.ts',
-        find: 'if (now - waiting.offered > claimPatience)',
+        find: 'if (now - waiting.seen > waiting.pause)',
         replace: 'if (false)',
       },
     ],
