@@ -16,7 +16,8 @@ const modules = {
   cluster: 'src/modules/rabbitmq/states/rabbitmq_cluster.ts',
 };
 
-const port = 20_000 + (process.pid % 10_000);
+// Below the ports that the system gives to connections.
+const port = 14_000 + (process.pid % 6000);
 
 /** Starts a separate server; `settle` predicts a state, applies it, and applies it again. */
 const start = `
@@ -28,8 +29,8 @@ const start = `
     RABBITMQ_NODENAME: 'tsalt@localhost',
     RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
     RABBITMQ_NODE_PORT: '${port}',
-    RABBITMQ_DIST_PORT: '${port + 10_000}',
-    ERL_EPMD_PORT: '${port + 20_000}',
+    RABBITMQ_DIST_PORT: '${port + 6000}',
+    ERL_EPMD_PORT: '${port + 12_000}',
   });
   spawn('rabbitmq-server', [], { stdio: 'ignore' });
   const startOther = () => spawn('rabbitmq-server', [], {
@@ -38,7 +39,7 @@ const start = `
       ...process.env,
       RABBITMQ_NODENAME: 'tsalt2@localhost',
       RABBITMQ_NODE_PORT: '${port + 1}',
-      RABBITMQ_DIST_PORT: '${port + 10_001}',
+      RABBITMQ_DIST_PORT: '${port + 6001}',
     },
   });
   const rabbitmq = { ...users, ...vhosts, ...policies, ...node, ...upstreams };
