@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 
-const isBelow = (folder: string, path: string): boolean => {
+/** Whether a path is a folder, or in it. */
+export const isInFolder = (folder: string, path: string): boolean => {
   const rel = relative(folder, path);
-  return !rel.startsWith('..') && !isAbsolute(rel);
+  return rel !== '..' && !rel.startsWith('../') && !isAbsolute(rel);
 };
 
 /**
@@ -12,9 +13,13 @@ const isBelow = (folder: string, path: string): boolean => {
  */
 export const projectRoot = (path: string, folders: readonly string[]): string => {
   const opened = folders
-    .filter(folder => isBelow(folder, path))
+    .filter(folder => isInFolder(folder, path))
     .sort((a, b) => b.length - a.length)[0];
-  for (let dir = dirname(path); opened === undefined || isBelow(opened, dir); dir = dirname(dir)) {
+  for (
+    let dir = dirname(path);
+    opened === undefined || isInFolder(opened, dir);
+    dir = dirname(dir)
+  ) {
     if (existsSync(join(dir, 'tsalt.yaml'))) return dir;
     if (dir === dirname(dir)) break;
   }

@@ -1,7 +1,8 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { privateDir, writePrivate } from '../../bundle/private-dir.ts';
+import { isInFolder } from '../../lsp/project-root.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import { checkTrusted } from '../../trust/check.ts';
 import type { Opened } from '../commands.ts';
@@ -47,10 +48,7 @@ export const isTrustedFolder = (folder: string, env: Env): boolean => {
   const list = trustedFolders(env);
   if (list.length === 0) return false;
   const path = realpathSync(folder);
-  return list.some(one => {
-    const rel = relative(one, path);
-    return rel === '' || !(rel === '..' || rel.startsWith('../') || isAbsolute(rel));
-  });
+  return list.some(one => isInFolder(one, path));
 };
 
 /**

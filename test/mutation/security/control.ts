@@ -640,8 +640,8 @@ export const control: readonly Breakage[] = [
     [
       {
         file: 'src/cli/lsp/trusted-folders.ts',
-        find: "return rel === '' || !(rel === '..' || rel.startsWith('../') || isAbsolute(rel));",
-        replace: 'return path.startsWith(one);',
+        find: 'isInFolder(one, path)',
+        replace: 'path.startsWith(one)',
       },
     ],
     { isBuilt: true },
