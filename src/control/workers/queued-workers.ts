@@ -1,7 +1,7 @@
 import type { Request } from '../../config/request.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
-import { beat, liveWorkers } from '../../queue/alive.ts';
+import { beat, type LiveWorker, liveWorkers } from '../../queue/alive.ts';
 import { putBlobs } from '../../queue/blobs.ts';
 import {
   inTime,
@@ -141,7 +141,8 @@ class QueuedWorkers implements WorkerPool {
     const segment = host.via ?? '';
     if (this.#keysOf(segment).length === 0) throw unknownSegment(host, segment);
     this.#redis ??= this.#server.redis();
-    await this.#checkAlive(await this.#redis, host, segment);
+    const workers = await liveWorkers(await this.#redis, this.#parts.access.workers);
+    this.#checkAlive(workers, host, segment);
     this.#opened ??= this.#open(this.#redis);
     await this.#opened;
     const job = await this.#sealed(id, segment);
@@ -242,9 +243,10 @@ class QueuedWorkers implements WorkerPool {
     return queue;
   }
 
-  async #checkAlive(redis: RedisClient, host: Host, segment: string): Promise<void> {
+  /** @throws TsaltError if none of these workers can take a host of the segment */
+  #checkAlive(workers: readonly LiveWorker[], host: Host, segment: string): void {
     const { access } = this.#parts;
-    const all = (await liveWorkers(redis, access.workers)).filter(one => one.segment === segment);
+    const all = workers.filter(one => one.segment === segment);
     const [first] = all;
     if (!first) throw noWorker(host, segment, access.connection);
     if (all.some(({ version }) => version === access.version)) return;
@@ -275,12 +277,14 @@ class QueuedWorkers implements WorkerPool {
 
   async #lookAtWaiting(redis: RedisClient): Promise<void> {
     const now = Date.now();
+    let workers: readonly LiveWorker[] | undefined;
     for (const [id, waiting] of [...this.#waiting]) {
       try {
         if (now - waiting.seen > waiting.pause) await this.#offerAgain(id, waiting);
         if (now - waiting.since < patience) continue;
         waiting.since = now;
-        await this.#checkAlive(redis, waiting.host, waiting.segment);
+        workers ??= await liveWorkers(redis, this.#parts.access.workers);
+        this.#checkAlive(workers, waiting.host, waiting.segment);
       } catch (error) {
         // Redis itself may be unreachable: then the state of the workers is unknown.
         if (!(error instanceof TsaltError) || !this.#waiting.delete(id)) continue;
