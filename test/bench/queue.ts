@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { packSources } from '../../src/bundle/packed-sources.ts';
 import { packageRoot } from '../helpers/cli.ts';
 import { startWorker, workerKeyOf } from '../helpers/queue-worker.ts';
@@ -108,14 +109,12 @@ const measure = async (
     const usage = join(folder, 'usage.json');
     const words = ['*', 'state.apply', 'site', '--out=quiet', `--max-procs=${atOnce}`];
     const began = performance.now();
-    const { code, stderr } = await run(
-      ['--require', join(packageRoot, 'test/bench/usage.cjs'), bin, ...words],
-      folder,
-      { ...env, USAGE_FILE: usage },
-    );
+    await run(['--require', join(packageRoot, 'test/bench/usage.cjs'), bin, ...words], folder, {
+      ...env,
+      USAGE_FILE: usage,
+    });
     const seconds = (performance.now() - began) / 1000;
     look();
-    if (code !== 0) throw new Error(`the run ended with ${code}: ${stderr.slice(0, 2000)}`);
     const after = await redisFigures(redis.client);
     const own = JSON.parse(readFileSync(usage, 'utf8')) as { cpu: number; rss: number };
     const all = [...used.values()];
@@ -137,25 +136,11 @@ const measure = async (
   }
 };
 
-type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+const execute = promisify(execFile);
 
-const run = (
-  words: readonly string[],
-  cwd: string,
-  env: Readonly<Record<string, string>>,
-): Promise<Ran> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, words, { cwd, env: { ...process.env, ...env } });
-    let [stdout, stderr] = ['', ''];
-    child.stdout.on('data', text => {
-      stdout += String(text);
-    });
-    child.stderr.on('data', text => {
-      stderr += String(text);
-    });
-    child.on('error', reject);
-    child.on('close', code => resolve({ code, stdout, stderr }));
-  });
+/** Runs Node with these words. Fails with what it printed if it ends with another code than 0. */
+const run = (words: readonly string[], cwd: string, env: Readonly<Record<string, string>>) =>
+  execute(process.execPath, words, { cwd, env: { ...process.env, ...env } });
 
 /** Requests of BullMQ, and for signs of life, that are sent: not what scripts call inside. And the most bytes in use. */
 const redisFigures = async (redis: {
