@@ -50,6 +50,9 @@ export type PoolOptions = {
   readonly endless: SentError;
 };
 
+/** The id of the rendering that a worker computes at this moment, or 0. */
+const currentOf = ({ clock }: Member): number => Atomics.load(clock, clockId);
+
 /** Milliseconds that a rendering may take after its deadline to notice it. */
 const grace = 1500;
 const glance = 200;
@@ -94,8 +97,7 @@ export class Pool {
   }
 
   async #member(): Promise<Member> {
-    const isFree = ({ runs, clock }: Member): boolean =>
-      runs.size < crowd && Atomics.load(clock, clockId) === 0;
+    const isFree = (member: Member): boolean => member.runs.size < crowd && currentOf(member) === 0;
     const byCrowd = this.#members.toSorted((a, b) => a.runs.size - b.runs.size);
     const best = byCrowd.find(isFree) ?? byCrowd[0];
     if (best && (isFree(best) || byCrowd.length >= this.#options.size)) return best;
@@ -106,9 +108,11 @@ export class Pool {
     const member: Member = { worker, clock, runs: new Map() };
     worker.unref();
     worker.on('message', (message: FromWorker) => this.#hear(member, message));
-    worker.on('error', error => this.#ended(member, { name: error.name, message: error.message }));
+    worker.on('error', error =>
+      this.#ended(member, { name: error.name, message: error.message }, currentOf(member)),
+    );
     worker.on('exit', () =>
-      this.#ended(member, { name: 'Error', message: 'its worker has ended' }),
+      this.#ended(member, { name: 'Error', message: 'its worker has ended' }, currentOf(member)),
     );
     this.#members.push(member);
     return member;
@@ -171,18 +175,23 @@ export class Pool {
   /** Ends the workers whose current rendering is past its deadline. */
   #look(): void {
     for (const member of [...this.#members]) {
-      const id = Atomics.load(member.clock, clockId);
+      const id = currentOf(member);
       if (id === 0 || threadClock() - Atomics.load(member.clock, clockEnd) < grace) continue;
-      this.#ended(member, this.#options.endless);
+      // The deadline is that of another rendering if the worker has changed over in between.
+      if (currentOf(member) === id) this.#ended(member, this.#options.endless, id);
     }
   }
 
-  /** Handles the end of a worker: its current rendering fails, the others restart elsewhere. */
-  #ended(member: Member, error: SentError): void {
+  /**
+   * Handles the end of a worker: the rendering that it was computing fails, the others restart
+   * elsewhere.
+   *
+   * @param guilty - 0 if it was computing none: then all of them fail
+   */
+  #ended(member: Member, error: SentError, guilty: number): void {
     const at = this.#members.indexOf(member);
     if (at < 0) return;
     this.#members.splice(at, 1);
-    const guilty = Atomics.load(member.clock, clockId);
     void member.worker.terminate();
     for (const [id, run] of member.runs) {
       member.runs.delete(id);
