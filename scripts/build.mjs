@@ -25,7 +25,11 @@ const sources = await withScript('src/bundle/packed-sources.ts', async file => {
 });
 await mkdir(`${root}dist/prebuilt`);
 await writeFile(`${root}dist/prebuilt/sources.br`, sources.bytes);
-await bundleMain({ outfile: `${root}dist/main.cjs`, sourcesId: sources.id });
+await bundleMain({
+  outfile: `${root}dist/main.cjs`,
+  sourcesId: sources.id,
+  names: process.argv.includes('--names'),
+});
 const { writeCompressed } = await withScript('scripts/compressed-program.ts', file => import(file));
 for (const { file, contents } of apart) {
   const { outputFiles } = await build({

@@ -101,8 +101,9 @@ export const withScript = async (source, use) => {
  * @param outfile the file to write; the programs of `apart` are expected beside it
  * @param sourcesId names the sources that artifacts are bundled from
  * @param plugins more plugins of esbuild, which come first
+ * @param names whether functions keep their names, for the stacks of errors: the file is a third larger
  */
-export const bundleMain = async ({ outfile, sourcesId, plugins = [] }) => {
+export const bundleMain = async ({ outfile, sourcesId, plugins = [], names = false }) => {
   const bootPrograms = await withScript('src/loader/read-programs.ts', async file => {
     const { readPrograms } = await import(file);
     return readPrograms(`${root}src/loader`);
@@ -125,6 +126,7 @@ export const bundleMain = async ({ outfile, sourcesId, plugins = [] }) => {
     charset: 'ascii',
     minifyWhitespace: true,
     minifySyntax: true,
+    minifyIdentifiers: !names,
     lineLimit: 400,
     plugins: [...plugins, onlyClientOfSsh2, largePacketsOfSsh2, packagesApart],
     external: ['esbuild', '*.node', 'cpu-features'],

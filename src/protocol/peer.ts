@@ -2,6 +2,7 @@ import { messageOf, TsaltError } from './error.ts';
 import { encodeData, encodeJson } from './frame.ts';
 import { Inbox, type Incoming, type LongMessages } from './inbox.ts';
 import { broken, type Message, safeText, shown, type WireError } from './message.ts';
+import { monotonic } from './monotonic.ts';
 import type { JsonLimits } from './parse-yielding.ts';
 import { positionsOf, readPositions, type StackPosition } from './stack.ts';
 
@@ -164,12 +165,12 @@ export class Peer {
 
   /** Works for one time slice. @returns a promise if some work is left */
   #work(): Promise<Incoming | undefined> | undefined {
-    const began = performance.now();
+    const began = monotonic();
     for (let next = this.#inbox.next(); next; next = this.#inbox.next()) {
       if (next instanceof Promise) return next;
       this.#take(next);
       if (this.#closed) return undefined;
-      if (performance.now() - began > turn) return nextTurn();
+      if (monotonic() - began > turn) return nextTurn();
     }
     return undefined;
   }

@@ -1,7 +1,9 @@
+import { monotonic } from './monotonic.ts';
+
 /** Lets other work continue during a long computation. */
 export class Turns {
   readonly #length: number;
-  #began = performance.now();
+  #began = monotonic();
 
   /** @param length milliseconds after which other work may continue */
   constructor(length: number) {
@@ -10,13 +12,13 @@ export class Turns {
 
   /** Whether the time slice is used up. */
   get areOver(): boolean {
-    return performance.now() - this.#began >= this.#length;
+    return monotonic() - this.#began >= this.#length;
   }
 
   /** Yields to other work when the time slice is used up. */
   async pause(): Promise<void> {
     if (!this.areOver) return;
     await new Promise(resolve => setImmediate(resolve));
-    this.#began = performance.now();
+    this.#began = monotonic();
   }
 }

@@ -1,6 +1,7 @@
 import { createReadStream, fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
+import { monotonic } from '../protocol/monotonic.ts';
 
 /** The process's stdin and stdout as a raw byte channel; no other code may use them. */
 export type Wire = {
@@ -92,12 +93,12 @@ const openQueue = (
   return {
     add: bytes => {
       if (waiting.length === 0) {
-        since = performance.now();
+        since = monotonic();
         setImmediate(flush);
       }
       waiting.push(bytes);
       size += bytes.length;
-      if (size >= mostQueued || performance.now() - since >= longestQueued) flush();
+      if (size >= mostQueued || monotonic() - since >= longestQueued) flush();
     },
     flush,
   };

@@ -39,6 +39,19 @@ test('an artifact runs a module that a user wrote, with its arguments bound', as
   });
 });
 
+test("the classes of a user's module keep their names", async () => {
+  const { open } = workshop({
+    'salt/_modules/shapes.ts': `
+class LocalCircle {}
+export const nameOf = () => new LocalCircle().constructor.name;
+`,
+  });
+  const { registry, run } = await open();
+  await run({}, async () => {
+    expect(await registry.salt['shapes.nameOf']?.()).toBe('LocalCircle');
+  });
+});
+
 test('a module nobody asks for is not evaluated', async () => {
   const { open } = workshop({
     'salt/_modules/greet.ts': greet,

@@ -1,5 +1,5 @@
-// Preloaded into a host's runtime: writes at its end how many promises it made, and which modules of
-// the artifact it evaluated (their functions bear the names of their files).
+// Preloaded into a host's runtime: writes at its end how many promises it made, how many functions of
+// the artifact it called, and which of Node's modules that load others it needed.
 const { createHook } = require('node:async_hooks');
 const { writeFileSync } = require('node:fs');
 const { Session } = require('node:inspector');
@@ -11,19 +11,21 @@ createHook({
   },
 }).enable();
 
+const slow = ['child_process', 'fs/promises', 'http', 'perf_hooks', 'tls', 'zlib'];
+
 const session = new Session();
 session.connect();
 session.post('Profiler.enable');
 session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
 
 process.on('exit', () => {
-  const modules = [];
+  let functions = 0;
   session.post('Profiler.takePreciseCoverage', (error, coverage) => {
     if (error) throw error;
-    for (const { url, functions } of coverage.result)
+    for (const { url, functions: all } of coverage.result)
       if (/[0-9a-f]{64}\.js$/.test(url))
-        for (const { functionName, ranges } of functions)
-          if (/\.(?:ts|cjs)$/.test(functionName) && ranges[0].count > 0) modules.push(functionName);
+        functions += all.filter(({ ranges }) => ranges[0].count > 0).length;
   });
-  writeFileSync(process.env.HOST_COUNTS, JSON.stringify({ promises, modules }));
+  const builtins = slow.filter(name => process.moduleLoadList.includes(`NativeModule ${name}`));
+  writeFileSync(process.env.HOST_COUNTS, JSON.stringify({ promises, functions, builtins }));
 });

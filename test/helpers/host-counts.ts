@@ -11,8 +11,10 @@ export type HostCounts = {
   /** Bytes that went to the control node. */
   readonly sent: number;
   readonly promises: number;
-  /** Modules of the artifact that were evaluated. */
-  readonly modules: readonly string[];
+  /** Functions of the artifact that were called, those that evaluate its modules among them. */
+  readonly functions: number;
+  /** Slow modules of Node that were loaded. */
+  readonly builtins: readonly string[];
   /** Paths that were opened, in order. */
   readonly opened: readonly string[];
 };
@@ -48,7 +50,7 @@ exec strace -f -qq --seccomp-bpf -s 200 -e trace=${traced} -o ${at('trace')} ${p
 
 type Counted = { readonly result: CliResult; readonly counts: HostCounts };
 
-const readCounts = (path: string): Pick<HostCounts, 'promises' | 'modules'> =>
+const readCounts = (path: string): Pick<HostCounts, 'promises' | 'functions' | 'builtins'> =>
   JSON.parse(readFileSync(path, 'utf8'));
 
 const readTrace = (path: string): Pick<HostCounts, 'calls' | 'sent' | 'opened'> => {

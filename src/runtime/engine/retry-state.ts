@@ -1,4 +1,5 @@
 import { type LowChunk, lowTag } from '../../protocol/low.ts';
+import { monotonic } from '../../protocol/monotonic.ts';
 import type { StateResult } from '../../protocol/result.ts';
 import { truthy } from './low-tools.ts';
 import { attemptNote, nextInterval, readRetry, retryNote } from './retry.ts';
@@ -43,7 +44,7 @@ export const retryState = async (
 
 /** Sleeps, but wakes up when the run is stopped. */
 const pause = async ({ host }: RunState, seconds: number): Promise<void> => {
-  const end = performance.now() + seconds * 1000;
-  for (let left = seconds * 1000; left > 0 && !host.stopping(); left = end - performance.now())
+  const end = monotonic() + seconds * 1000;
+  for (let left = seconds * 1000; left > 0 && !host.stopping(); left = end - monotonic())
     await new Promise(resolve => setTimeout(resolve, Math.min(left, 500)));
 };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { lockHolder, processStart } from '../../modules/_shared/commands/run-lock.ts';
 import { which } from '../../modules/_shared/commands/which.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
+import { monotonic } from '../../protocol/monotonic.ts';
 import type { RollbackParams, RollbackRequest, RollbackResult } from '../../protocol/rollback.ts';
 import { artifactHead } from '../../protocol/stack.ts';
 import { decide, folderOf, putFile, readOutcome, rollbackFile } from './folders.ts';
@@ -109,9 +110,9 @@ const isReady = (folder: string, milliseconds: number): Promise<boolean> =>
   comes(() => lockHolder(folder) !== undefined, milliseconds);
 
 const comes = async (isThere: () => boolean, milliseconds: number): Promise<boolean> => {
-  const until = performance.now() + milliseconds;
+  const until = monotonic() + milliseconds;
   while (!isThere()) {
-    if (performance.now() >= until) return false;
+    if (monotonic() >= until) return false;
     await new Promise(resolve => setTimeout(resolve, 20));
   }
   return true;

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAlive, takeLock } from '../../modules/_shared/commands/run-lock.ts';
 import { messageOf } from '../../protocol/error.ts';
+import { monotonic } from '../../protocol/monotonic.ts';
 import { decide, putFile, rollbackFile, type WatchdogJob } from './folders.ts';
 import { restoreAll, snapshotAll } from './snapshot.ts';
 
@@ -41,11 +42,11 @@ const readJob = (folder: string): WatchdogJob =>
 const runEnds = async ({ runtime, seconds }: WatchdogJob, folder: string): Promise<void> => {
   const has = (name: string): boolean => existsSync(join(folder, name));
   let deadline = Number.POSITIVE_INFINITY;
-  while (performance.now() < deadline) {
+  while (monotonic() < deadline) {
     if (!existsSync(folder) || has(rollbackFile.decided) || has(rollbackFile.broken)) return;
     const isOver = !isAlive(runtime);
     if (deadline === Number.POSITIVE_INFINITY && has(rollbackFile.ended))
-      deadline = performance.now() + seconds * 1000;
+      deadline = monotonic() + seconds * 1000;
     else if (isOver && !has(rollbackFile.ended)) return;
     await new Promise(resolve => setTimeout(resolve, pause));
   }

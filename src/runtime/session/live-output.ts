@@ -1,4 +1,5 @@
 import { lastLine, mostOfState, type OutputPiece, type OutputStream } from '../../protocol/job.ts';
+import { monotonic } from '../../protocol/monotonic.ts';
 
 /** Characters that all states of a host may send at once, and per second. */
 const burst = 65_536;
@@ -26,7 +27,7 @@ export class LiveOutput {
   readonly #send: (piece: OutputPiece) => void;
   readonly #states = new Map<string, StateOutput>();
   #budget = burst;
-  #budgetAt = performance.now();
+  #budgetAt = monotonic();
 
   constructor(send: (piece: OutputPiece) => void) {
     this.#send = send;
@@ -42,7 +43,7 @@ export class LiveOutput {
     shorten(pending, longestPiece);
     state.timer ??= setTimeout(
       () => this.#flush(tag, state),
-      Math.max(10, state.sentAt + collected - performance.now()),
+      Math.max(10, state.sentAt + collected - monotonic()),
     );
   }
 
@@ -62,7 +63,7 @@ export class LiveOutput {
   }
 
   #flush(tag: string, state: StateOutput): void {
-    const now = performance.now();
+    const now = monotonic();
     state.timer = undefined;
     const size = [...state.streams.values()].reduce((sum, { text }) => sum + text.length, 0);
     const isLate = Math.min(state.left, this.#refilled(now)) < size;
