@@ -33,6 +33,7 @@ const runWith = async (
 ): Promise<RunEvent[]> => {
   const events: RunEvent[] = [];
   const asked: string[] = [];
+  const works: Promise<void>[] = [];
   const request = {
     fun: 'test.ping',
     kwargs: new Map([['pillar', new Map([['role', 'web']])]]),
@@ -73,9 +74,10 @@ const runWith = async (
             });
             ears.hear(workers.web1, { type: 'ask', id: question, method, params });
           });
-        void work(ask, message => ears.hear(workers.web1, message)).finally(() =>
-          ears.hear(workers.web1, { type: 'done', id, value: true }),
-        );
+        const working = work(ask, message => ears.hear(workers.web1, message));
+        works.push(working);
+        const end = (): void => ears.hear(workers.web1, { type: 'done', id, value: true });
+        working.then(end, end);
       }),
       // Its host is at work until the end.
       db1: workerOf(({ id }) => {
@@ -91,6 +93,8 @@ const runWith = async (
   });
   await Promise.all([runs.one(db), runs.one(web)]);
   await runs.close();
+  // Rejects if an expectation of `work` does not hold.
+  await Promise.all(works);
   return events;
 };
 

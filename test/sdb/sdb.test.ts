@@ -148,8 +148,10 @@ describe('cmd', () => {
   });
 
   test('a fault names the address, never what was printed', async () => {
+    // Its standard error must not reach the terminal either.
     const { call, dir } = await siteWith(profile, {
-      store: '#!/bin/sh\necho s3cret; echo s3cret >&2; exit 3\n',
+      store:
+        '#!/bin/sh\necho s3cret; echo s3cret >&2; [ /dev/fd/2 -ef /dev/null ] && exit 3; exit 4\n',
     });
     chmodSync(join(dir, 'store'), 0o755);
     expect(await message(call('sdb.get', ['sdb://store/x']))).toBe(

@@ -231,6 +231,18 @@ export const control: readonly Breakage[] = [
   ),
   ...killedBy('test/sdb/sdb.test.ts', 'errors show neither token nor value', [
     {
+      file: 'src/sdb/vault.ts',
+      find: 'could not be asked (${typeof',
+      replace: 'could not be asked ${JSON.stringify(options.headers)} (${typeof',
+    },
+  ]),
+  ...killedBy('test/sdb/sdb.test.ts', 'a fault names the address, never what was printed', [
+    {
+      file: 'src/sdb/drivers/cmd.ts',
+      find: 'ended with ${code}`',
+      replace: 'ended with ${code}: ${String(output)}`',
+    },
+    {
       file: 'src/sdb/drivers/cmd.ts',
       find: "stdio: ['pipe', 'pipe', 'ignore'],",
       replace: "stdio: ['pipe', 'pipe', 'inherit'],",
