@@ -10,6 +10,16 @@ const program = programs.find(path => existsSync(path));
 /** Can a real sshd be started here? */
 export const hasSshd = program !== undefined;
 
+/**
+ * Can this sshd give its logins a terminal? It makes each terminal one of the group `tty`, which only
+ * root may do where the file system of terminals does not (`gid=` of devpts).
+ */
+export const givesTerminals = (): boolean => {
+  if (userInfo().uid === 0 || !existsSync('/proc/self/mounts')) return true;
+  const mounts = readFileSync('/proc/self/mounts', 'utf8');
+  return !/^\S+ \/dev\/pts devpts (?!\S*\bgid=)/m.test(mounts);
+};
+
 export type SshdOptions = {
   /** A folder for keys and configuration. */
   readonly dir: string;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeAccount, type TestAccount } from '../helpers/accounts.ts';
 import { packageRoot } from '../helpers/cli.ts';
 import { type Project, startProject } from '../helpers/project.ts';
-import { hasSshd, type Sshd, startSshd } from '../helpers/sshd.ts';
+import { givesTerminals, hasSshd, type Sshd, startSshd } from '../helpers/sshd.ts';
 import { hasProgram, hasTmux, startTmux } from '../helpers/tmux.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -137,7 +137,7 @@ describe.skipIf(!hasSshd)('ssh', () => {
     expect(nobody.stderr).toContain('needs a sudo password');
   });
 
-  describe.skipIf(!hasTmux)('at a terminal', () => {
+  describe.skipIf(!hasTmux || !givesTerminals())('at a terminal', () => {
     const bin = join(packageRoot, 'dist/tsalt-ssh.cjs');
     const start = (...words: string[]) =>
       startTmux([process.execPath, bin, ...words], {
