@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Project, startProject } from '../helpers/project.ts';
@@ -90,6 +90,24 @@ test('--limit, --max-fail and -b hold for the hosts of each step', async () => {
 test('--guard goes to the states of steps, and the run is confirmed', async () => {
   const guarded = await site('--guard', '60');
   expect({ code: guarded.code, marks: marks() }).toEqual({ code: 0, marks: [1, 1, 1, 1] });
+});
+
+test('--guard says at once why a run cannot be guarded', async () => {
+  const large = join(project.dir, 'large');
+  writeFileSync(large, '');
+  truncateSync(large, 65 * 1024 * 1024);
+  project.write({
+    'tsalt.yaml': `known_hosts_file: known_hosts\ncachedir: cache\nguard_paths: [${large}]\n`,
+  });
+  try {
+    const { code, stdout } = await project.run('db1', 'state.apply', 'mark', '--guard', '60');
+    expect(stdout).toContain(
+      `The run cannot be guarded: ${large} and the other files for the rollback take more than 64 MiB.`,
+    );
+    expect({ code, marks: marks() }).toEqual({ code: 69, marks: [0, 0, 0, 0] });
+  } finally {
+    project.write({ 'tsalt.yaml': 'known_hosts_file: known_hosts\ncachedir: cache\n' });
+  }
 });
 
 test('--rerun failed runs the steps that did not finish', async () => {

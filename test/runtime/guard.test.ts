@@ -33,6 +33,17 @@ afterEach(() => removeFolder(dir));
 const at = (...parts: string[]): string => join(dir, ...parts);
 const nobody = async (): Promise<ReadonlySet<string>> => new Set();
 
+/** Calls a function as an ordinary user: root may read everything. Only until its first wait. */
+const asNobody = <T>(work: () => T): T => {
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) process.seteuid?.(65534);
+  try {
+    return work();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+};
+
 /** Everything in a folder, as far as a user could see a difference. */
 const look = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -110,6 +121,34 @@ describe('files of a guarded run', () => {
     expect(problems[0]).toContain(`${at('etc/ssh/a')} could not be restored`);
     expect(restored).toContain(at('etc/ssh/same'));
     expect(readFileSync(at('etc/ssh/conf.d/c'), 'utf8')).toBe('C');
+  });
+
+  test('that the account must not read are left alone, or reported if they were changed', async () => {
+    mkdirSync(at('etc/closed'));
+    writeFileSync(at('etc/closed/inner'), 'I');
+    writeFileSync(at('etc/sudoers'), 'root');
+    const closed = [at('etc/closed'), at('etc/sudoers')];
+    for (const path of [dir, at('etc')]) chmodSync(path, 0o755);
+    for (const path of closed) chmodSync(path, 0o000);
+    const inner = at('etc/closed/inner');
+    const kept = asNobody(() => snapshotFiles([at('etc')]));
+    const keptInner = asNobody(() => snapshotFiles([inner]));
+    expect(await asNobody(() => restoreFiles(kept, nobody))).toEqual({
+      restored: [],
+      problems: [],
+    });
+    for (const path of closed) chmodSync(path, 0o755);
+    const unread = (path: string): string =>
+      `${path} could not be restored: before the run this account could not read it`;
+    expect(await restoreFiles(kept, nobody)).toEqual({
+      restored: [],
+      problems: closed.map(unread),
+    });
+    expect(await restoreFiles(keptInner, nobody)).toEqual({
+      restored: [],
+      problems: [unread(inner)],
+    });
+    expect(readFileSync(inner, 'utf8')).toBe('I');
   });
 
   test('of more than 64 MiB are refused before anything runs', () => {

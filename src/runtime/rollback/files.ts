@@ -1,6 +1,7 @@
 import {
   chmodSync,
   lchownSync,
+  lstatSync,
   lutimesSync,
   mkdirSync,
   readdirSync,
@@ -15,12 +16,17 @@ import { writeAtomic } from '../../modules/_shared/files/atomic-write.ts';
 import { lstatOf } from '../../modules/_shared/files/file-paths.ts';
 import { attempt, type RestoreResult } from './restore.ts';
 
-/** The snapshot of a path; a file's content is held in memory. */
-type Kept = { readonly stat: Stats } & (
+/** The snapshot of a path that the account of the run may read; a file's content is held in memory. */
+type Readable = { readonly stat: Stats } & (
   | { readonly kind: 'file'; readonly content: Buffer }
   | { readonly kind: 'link'; readonly target: string }
   | { readonly kind: 'folder' }
 );
+
+/** A path that it may not read, such as /etc/sudoers; without `stat` if its folder is closed to it. */
+type Unreadable = { readonly kind: 'unreadable'; readonly stat: Stats | undefined };
+
+type Kept = Readable | Unreadable;
 
 /** A snapshot of files and folders; a root that did not exist has no entry. */
 export type FilesSnapshot = {
@@ -40,7 +46,7 @@ export const snapshotFiles = (roots: readonly string[]): FilesSnapshot => {
   const entries = new Map<string, Kept>();
   let bytes = 0;
   for (const [path, stat] of walk(roots)) {
-    bytes += stat.isFile() ? stat.size : 0;
+    bytes += stat?.isFile() ? stat.size : 0;
     if (bytes > mostBytes)
       throw new Error(`${path} and the other files for the rollback take more than 64 MiB`);
     const kept = read(path, stat);
@@ -49,19 +55,40 @@ export const snapshotFiles = (roots: readonly string[]): FilesSnapshot => {
   return { roots, entries };
 };
 
-const read = (path: string, stat: Stats): Kept | undefined => {
-  if (stat.isDirectory()) return { stat, kind: 'folder' };
+const read = (path: string, stat: Stats | undefined): Kept | undefined => {
+  if (!stat) return { kind: 'unreadable', stat };
+  if (stat.isDirectory()) {
+    const isOpen = unlessDenied(() => readdirSync(path)) !== undefined;
+    return isOpen ? { stat, kind: 'folder' } : { stat, kind: 'unreadable' };
+  }
   if (stat.isSymbolicLink()) return { stat, kind: 'link', target: readlinkSync(path) };
-  return stat.isFile() ? { stat, kind: 'file', content: readFileSync(path) } : undefined;
+  if (!stat.isFile()) return undefined;
+  const content = unlessDenied(() => readFileSync(path));
+  return content ? { stat, kind: 'file', content } : { stat, kind: 'unreadable' };
 };
 
-/** Lists everything at and below these paths, folders before their contents. */
-const walk = (paths: readonly string[]): [string, Stats][] =>
+/** Returns the result of a read; undefined if this account may not read that. */
+const unlessDenied = <T>(work: () => T): T | undefined => {
+  try {
+    return work();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') return undefined;
+    throw error;
+  }
+};
+
+/**
+ * Lists everything at and below these paths that can be listed, folders before their contents.
+ * Without `Stats` it is in a folder that this account may not enter.
+ */
+const walk = (paths: readonly string[]): [string, Stats | undefined][] =>
   paths.flatMap(path => {
-    const stat = lstatOf(path);
+    const found = unlessDenied(() => [lstatSync(path, { throwIfNoEntry: false })] as const);
+    if (!found) return [[path, undefined]];
+    const [stat] = found;
     if (!stat) return [];
-    const inner = stat.isDirectory() ? readdirSync(path).map(name => join(path, name)) : [];
-    return [[path, stat], ...walk(inner)];
+    const names = stat.isDirectory() ? unlessDenied(() => readdirSync(path)) : undefined;
+    return [[path, stat], ...walk((names ?? []).map(name => join(path, name)))];
   });
 
 /**
@@ -73,7 +100,12 @@ export const restoreFiles = async (
   isForeign: (paths: readonly string[]) => Promise<ReadonlySet<string>>,
 ): Promise<RestoreResult> => {
   const outcome: RestoreResult = { restored: [], problems: [] };
-  const added = walk(roots).filter(([path]) => !entries.has(path));
+  const closed = [...entries].filter(([, { kind }]) => kind === 'unreadable');
+  const added = walk(roots).flatMap(([path, stat]) =>
+    stat && !entries.has(path) && !closed.some(([folder]) => path.startsWith(`${folder}/`))
+      ? [[path, stat] as const]
+      : [],
+  );
   const foreign = await isForeign(added.map(([path]) => path));
   for (const [path, stat] of added.reverse())
     await attempt(outcome, path, () => !foreign.has(path) && remove(path, stat));
@@ -90,7 +122,8 @@ const remove = (path: string, stat: Stats): boolean => {
 
 const putBack = (path: string, kept: Kept): boolean => {
   const now = lstatOf(path);
-  if (now && isUntouched(now, kept.stat)) return false;
+  if (now && kept.stat ? isUntouched(now, kept.stat) : now === kept.stat) return false;
+  if (kept.kind === 'unreadable') throw new Error('before the run this account could not read it');
   const there = now !== undefined && kindOf(now) === kept.kind;
   if (now && !there) rmSync(path, { recursive: true, force: true });
   const changed = putContent(path, kept, there);
@@ -103,14 +136,14 @@ const putBack = (path: string, kept: Kept): boolean => {
 const isUntouched = (now: Stats, before: Stats): boolean =>
   now.ino === before.ino && now.ctimeMs === before.ctimeMs;
 
-const kindOf = (stat: Stats): Kept['kind'] | undefined => {
+const kindOf = (stat: Stats): Readable['kind'] | undefined => {
   if (stat.isDirectory()) return 'folder';
   if (stat.isSymbolicLink()) return 'link';
   return stat.isFile() ? 'file' : undefined;
 };
 
 /** @returns whether anything was written */
-const putContent = (path: string, kept: Kept, there: boolean): boolean => {
+const putContent = (path: string, kept: Readable, there: boolean): boolean => {
   const { uid, gid, mode } = kept.stat;
   if (kept.kind === 'folder') {
     if (!there) mkdirSync(path, { mode: 0o700 });
@@ -128,7 +161,7 @@ const putContent = (path: string, kept: Kept, there: boolean): boolean => {
 };
 
 /** @returns whether they had changed */
-const putOwner = (path: string, { kind, stat }: Kept): boolean => {
+const putOwner = (path: string, { kind, stat }: Readable): boolean => {
   const now = lstatOf(path);
   const isOwner = now?.uid === stat.uid && now.gid === stat.gid;
   if (!isOwner) lchownSync(path, stat.uid, stat.gid);

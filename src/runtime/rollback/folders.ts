@@ -18,6 +18,8 @@ export const rollbackFile = {
   ended: 'ended',
   /** The run will not be confirmed: roll back at once. */
   broken: 'broken',
+  /** Why the watchdog could not start, or ended. */
+  failed: 'failed',
   /** The process that creates this file decides. */
   decided: 'decided',
   /** The result of the rollback. */

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { lockHolder, processStart } from '../../modules/_shared/commands/run-lock.ts';
 import { which } from '../../modules/_shared/commands/which.ts';
+import { readOr } from '../../modules/_shared/files/read-file.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import { monotonic } from '../../protocol/monotonic.ts';
 import type { RollbackParams, RollbackRequest, RollbackResult } from '../../protocol/rollback.ts';
@@ -49,8 +50,9 @@ export const openRollback = async (
     putFile(join(folder, rollbackFile.job), JSON.stringify({ ...params, runtime }));
     const words = ['-e', starter, artifact, dir, folder];
     const isService = startService(params.id, words) && (await isReady(folder, serviceWithin));
-    if (!isService) startAlone(words);
-    if (!(await isReady(folder, startWithin))) throw new Error('its watchdog does not start');
+    if (!isService && failureIn(folder) === undefined) startAlone(words);
+    if (!(await isReady(folder, startWithin)))
+      throw new Error(failureIn(folder) ?? 'its watchdog does not start');
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw new TsaltError('guard-failed', `The run cannot be guarded: ${messageOf(error)}.`, {
@@ -106,8 +108,15 @@ const startAlone = (words: readonly string[]): void => {
   child.unref();
 };
 
-const isReady = (folder: string, milliseconds: number): Promise<boolean> =>
-  comes(() => lockHolder(folder) !== undefined, milliseconds);
+/** Waits until the watchdog is ready or has failed. @returns whether it is ready */
+const isReady = async (folder: string, milliseconds: number): Promise<boolean> => {
+  const isHeld = (): boolean => lockHolder(folder) !== undefined;
+  await comes(() => isHeld() || failureIn(folder) !== undefined, milliseconds);
+  return isHeld();
+};
+
+/** Returns why the watchdog has failed. */
+const failureIn = (folder: string): string | undefined => readOr(join(folder, rollbackFile.failed));
 
 const comes = async (isThere: () => boolean, milliseconds: number): Promise<boolean> => {
   const until = monotonic() + milliseconds;

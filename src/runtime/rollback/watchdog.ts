@@ -27,7 +27,8 @@ export const runWatchdog = async (folder: string): Promise<void> => {
     else putFile(join(folder, rollbackFile.outcome), JSON.stringify(await restoreAll(kept)));
     process.exit(0);
   } catch (error) {
-    process.stderr.write(`${messageOf(error)}\n`);
+    // The run reports it. The folder is gone if the run was given up.
+    if (existsSync(folder)) putFile(join(folder, rollbackFile.failed), messageOf(error));
     process.exit(1);
   }
 };
