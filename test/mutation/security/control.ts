@@ -462,7 +462,7 @@ export const control: readonly Breakage[] = [
       {
         file: 'src/protocol/parse-yielding.ts',
         find: 'if (this.#limits && this.#keys.length > this.#limits.depth)',
-        replace: 'if (false)',
+        replace: 'if (this.#limits && this.#keys.length < 0)',
       },
     ],
     { isBuilt: true },
