@@ -1,30 +1,29 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
-  type CodeAction,
   CodeActionKind,
   type Connection,
   createConnection,
-  type Diagnostic,
   type DidChangeWorkspaceFoldersParams,
   type InitializeParams,
   type InitializeResult,
   ResponseError,
   TextDocumentSyncKind,
   TextDocuments,
-  type TextEdit,
 } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { messageOf } from '../protocol/error.ts';
 import { DocumentChecker } from './check-document.ts';
 import { CheckQueue } from './check-queue.ts';
+import { codeActions, fixAll, type OfferedFix } from './code-actions.ts';
 import { completionDocs, completions } from './features/completion.ts';
 import { definitions } from './features/definition.ts';
 import { hoverText } from './features/hover.ts';
 import { declarationsOf, idAt, referencesTo } from './features/ids.ts';
 import type { PositionIn } from './features/position-context.ts';
-import { type QuickFix, quickFixes } from './features/quick-fixes.ts';
+import { quickFixes } from './features/quick-fixes.ts';
 import { renamedId, renameEdits } from './features/rename.ts';
+import { signaturesAt } from './features/signature.ts';
 import { documentSymbols } from './features/symbols.ts';
 import { projectRoot } from './project-root.ts';
 import { templateTokenTypes } from './text/template-tokens.ts';
@@ -32,6 +31,8 @@ import {
   changesOf,
   diagnosticOf,
   rangeOf,
+  type SignatureForms,
+  signatureHelpOf,
   symbolOf,
   tokenData,
   wireLocation,
@@ -62,8 +63,6 @@ type At = {
   readonly position: { readonly line: number; readonly character: number };
 };
 
-type OfferedFix = { readonly fix: QuickFix; readonly diagnostic: Diagnostic };
-
 type Opened = {
   readonly root: string;
   readonly workspace: Workspace;
@@ -81,6 +80,8 @@ class EditorServer {
   /** Settings of the editor: whether its folders are trusted, and whether anything is rendered. */
   #isTrusted: boolean | undefined;
   #renders = true;
+  /** The forms of signatures that the editor reads. */
+  #shows: SignatureForms = undefined;
   readonly #projects = new Map<string, { isTrusted: boolean; opened: Promise<Opened> }>();
   /** Folders for which it was shown how to trust them. */
   readonly #shownUntrusted = new Set<string>();
@@ -110,12 +111,14 @@ class EditorServer {
     workspaceFolders,
     rootUri,
     initializationOptions,
+    capabilities,
   }: InitializeParams): InitializeResult {
     const uris = workspaceFolders?.map(({ uri }) => uri) ?? (rootUri ? [rootUri] : []);
     const folders = uris.flatMap(uri => pathOf(uri) ?? []);
     if (folders.length > 0) this.#folders = folders;
     // Places in findings are relative to the working folder.
     process.chdir(this.#folders[0] ?? '.');
+    this.#shows = capabilities.textDocument?.signatureHelp?.signatureInformation;
     const settings: unknown = initializationOptions;
     const { render, trusted } = (settings ?? {}) as { render?: unknown; trusted?: unknown };
     this.#renders = render !== false;
@@ -132,6 +135,7 @@ class EditorServer {
           triggerCharacters: ['.', '/', ':', "'", '"', '[', ' ', '-'],
         },
         hoverProvider: true,
+        signatureHelpProvider: { triggerCharacters: ['(', ',', '=', ':'] },
         definitionProvider: true,
         referencesProvider: true,
         renameProvider: { prepareProvider: true },
@@ -294,6 +298,11 @@ class EditorServer {
         hover && { contents: { kind: 'markdown', value: hover.text }, range: rangeOf(hover.span) }
       );
     });
+    connection.onSignatureHelp(async params => {
+      const found = await this.#at(params);
+      const shown = found ? await signaturesAt(found.at, found.workspace) : [];
+      return signatureHelpOf(shown, this.#shows, params.context?.activeSignatureHelp);
+    });
     connection.onDocumentSymbol(async ({ textDocument }) => {
       const found = await this.#at({ textDocument, position: start });
       if (!found) return [];
@@ -337,41 +346,11 @@ class EditorServer {
   }
 
   #answerFixing(): void {
-    this.#connection.onCodeAction(({ textDocument: { uri }, range, context }) => {
-      const { only } = context;
-      const isWanted = (kind: string): boolean =>
-        only === undefined || only.some(one => kind === one || kind.startsWith(`${one}.`));
-      const all = this.#fixes.get(uri) ?? [];
-      const near = all.filter(
-        ({ fix: { span } }) => range.start.line <= span.line && span.line <= range.end.line,
-      );
-      const actions: CodeAction[] = isWanted(CodeActionKind.QuickFix)
-        ? near.map(({ fix, diagnostic }) => ({
-            title: fix.title,
-            kind: CodeActionKind.QuickFix,
-            diagnostics: [diagnostic],
-            isPreferred: fix.isSafe,
-            edit: { changes: { [uri]: [textEdit(fix)] } },
-          }))
-        : [];
-      const safe = [
-        ...new Map(
-          all.flatMap(({ fix }) => (fix.isSafe ? [[fix.span.line, textEdit(fix)] as const] : [])),
-        ).values(),
-      ];
-      if (safe.length > 0 && isWanted(fixAll) && (only !== undefined || safe.length > 1))
-        actions.push({
-          title: `Correct all that lint can correct (${safe.length})`,
-          kind: fixAll,
-          edit: { changes: { [uri]: safe } },
-        });
-      return actions;
-    });
+    this.#connection.onCodeAction(params =>
+      codeActions(this.#fixes.get(params.textDocument.uri) ?? [], params),
+    );
   }
 }
-
-/** All that `lint --fix` would change in a document. */
-const fixAll = 'source.fixAll.tsalt-ssh';
 
 /** Numbers of the protocol. */
 const messageType = { error: 1, warning: 2 } as const;
@@ -389,5 +368,3 @@ const asResponse = <T>(make: () => T): T | ResponseError => {
     return new ResponseError(-32803, messageOf(error));
   }
 };
-
-const textEdit = ({ span, text }: QuickFix): TextEdit => ({ range: rangeOf(span), newText: text });

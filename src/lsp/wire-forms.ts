@@ -4,12 +4,15 @@ import {
   DiagnosticSeverity,
   type DocumentSymbol,
   type Location,
+  type SignatureHelp,
+  type SignatureHelpClientCapabilities,
   SymbolKind,
   type TextEdit,
 } from 'vscode-languageserver/node';
 import type { Finding, Severity } from '../validate/findings.ts';
 import type { FileLocation } from './features/ids.ts';
 import type { RenameEdit } from './features/rename.ts';
+import type { ShownSignature } from './features/signature.ts';
 import type { OutlineSymbol } from './features/symbols.ts';
 import type { TextSpan } from './text/scan-lines.ts';
 import { templateTokens, templateTokenTypes } from './text/template-tokens.ts';
@@ -70,6 +73,44 @@ export const symbolOf = (one: OutlineSymbol, lines: readonly string[]): Document
   selectionRange: rangeOf(one.span),
   children: one.children.map(child => symbolOf(child, lines)),
 });
+
+/** What an editor can show of signatures; absent in old ones. */
+export type SignatureForms = SignatureHelpClientCapabilities['signatureInformation'];
+
+/**
+ * Signatures as the protocol has them. One that has the written argument comes forward: the one
+ * that the user looks at, if possible.
+ */
+export const signatureHelpOf = (
+  shown: readonly ShownSignature[],
+  forms: SignatureForms,
+  before: SignatureHelp | undefined,
+): SignatureHelp | undefined => {
+  const chosen = before?.signatures[before.activeSignature ?? 0]?.label;
+  const fit = shown.filter(({ active }) => active !== undefined);
+  const own = fit.length > 0 ? fit : shown;
+  const first = own.find(({ label }) => label === chosen) ?? own[0];
+  if (!first) return undefined;
+  const signatures = shown.map(({ label, doc, params }) => ({
+    label,
+    ...(doc === undefined ? {} : { documentation: markdown(doc) }),
+    parameters: params.map(({ from, to, doc: text }) => ({
+      label: forms?.parameterInformation?.labelOffsetSupport
+        ? ([from, to] as [number, number])
+        : label.slice(from, to),
+      ...(text === undefined ? {} : { documentation: markdown(text) }),
+    })),
+  }));
+  // Editors take a number without a parameter for none, or for the first one.
+  const none = forms?.noActiveParameterSupport ? null : first.params.length;
+  return {
+    signatures,
+    activeSignature: shown.indexOf(first),
+    activeParameter: first.active ?? none,
+  };
+};
+
+const markdown = (value: string) => ({ kind: 'markdown' as const, value });
 
 /** The changes of a rename by file. */
 export const changesOf = (edits: readonly RenameEdit[]): Record<string, TextEdit[]> => {

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
 import {
+  type ClientCapabilities,
   createProtocolConnection,
   type Diagnostic,
   type InitializeResult,
@@ -61,12 +62,14 @@ export const startEditor = async (
     env = {},
     atEnd = onTestFinished,
     folders = [dir],
+    capabilities = {},
   }: {
     args?: readonly string[];
     options?: object;
     env?: Readonly<Record<string, string>>;
     atEnd?: AtEnd;
     folders?: readonly string[];
+    capabilities?: ClientCapabilities;
   } = {},
 ): Promise<LspEditor> => {
   const child = spawn(
@@ -100,7 +103,7 @@ export const startEditor = async (
     processId: process.pid,
     rootUri: pathToFileURL(dir).href,
     workspaceFolders: folders.map(one => ({ uri: pathToFileURL(one).href, name: 'project' })),
-    capabilities: {},
+    capabilities,
     initializationOptions: options,
   });
   await connection.sendNotification('initialized', {});

@@ -57,13 +57,21 @@ const templateBefore = ({ text, lines, line, character }: PositionIn): string | 
   return part.isClosed || !inside.includes('\n') ? inside : undefined;
 };
 
+/** The keys that a line is below, and the text of the line up to a position, without its dashes. */
+export const linePath = (
+  lines: readonly string[],
+  line: number,
+  before: string,
+): { readonly path: readonly string[]; readonly rest: string; readonly isItem: boolean } => {
+  const [, spaces = '', dashes = '', rest = ''] = /^(\s*)((?:-(?:\s+|$))*)(.*)$/.exec(before) ?? [];
+  const isItem = dashes !== '';
+  return { path: pathAt(lines, line, spaces.length, isItem), rest, isItem };
+};
+
 const yamlContext = (position: PositionIn, before: string): PositionContext | undefined => {
   const { file, lines, line } = position;
-  const shape = /^(\s*)((?:-\s+)*)(-$)?(.*)$/.exec(before);
-  const [, spaces = '', dashes = '', lone, rest = ''] = shape ?? [];
-  if (lone) return undefined;
-  const isItem = dashes !== '';
-  const above = pathAt(lines, line, spaces.length, isItem);
+  if (/^\s*(?:-\s+)*-$/.test(before)) return undefined;
+  const { path: above, rest, isItem } = linePath(lines, line, before);
   const isExtend = above[0] === 'extend';
   const path = isExtend ? above.slice(1) : above;
   if (file.kind === 'top' || file.kind === 'pillar-top') {
