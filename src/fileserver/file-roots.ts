@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, type ReadStream, readFileSync, realpathSync, statSync } from 'node:fs';
+import {
+  createReadStream,
+  existsSync,
+  type ReadStream,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { posix, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -7,6 +14,7 @@ import { TsaltError } from '../protocol/error.ts';
 import { checkTrusted } from '../trust/check.ts';
 import { type IgnoreRules, ignoreTest } from './ignore.ts';
 import { listTree, type Tree } from './list-tree.ts';
+import { newFile } from './new-file.ts';
 import { parseSaltUrl } from './url.ts';
 
 export type FileRootsOptions = IgnoreRules & {
@@ -14,7 +22,10 @@ export type FileRootsOptions = IgnoreRules & {
   readonly fileserver_followsymlinks?: boolean;
   /** List no links at all. Default false. */
   readonly fileserver_ignoresymlinks?: boolean;
-  /** Texts that replace files, by absolute path: unsaved changes of an editor. */
+  /**
+   * Texts that replace files, by absolute path: unsaved changes of an editor. Files that are only
+   * there are found and listed as well.
+   */
   readonly unsaved?: ReadonlyMap<string, string>;
 };
 
@@ -148,6 +159,9 @@ export class FileRoots {
   /** Hex SHA-256 of a file; computed again only when size, time or inode changed. */
   hash(path: string, saltenv = 'base'): Promise<string> {
     const file = this.#need(path, saltenv);
+    const unsaved = this.#options.unsaved?.get(file.path);
+    if (unsaved !== undefined)
+      return Promise.resolve(createHash('sha256').update(unsaved).digest('hex'));
     const key = `${stampOf(file.path)}\0${file.path}`;
     const known = this.#hashes.get(key);
     if (known) return known;
@@ -180,9 +194,11 @@ export class FileRoots {
     if (rel === undefined) return undefined;
     for (const folder of this.folders(saltenv)) {
       const root = this.#realRoot(folder);
-      if (root === undefined) continue;
       const full = posix.join(folder, rel);
-      const file = this.#stat(root, full);
+      const unsaved = this.#options.unsaved?.get(full);
+      const file =
+        (root === undefined ? undefined : this.#stat(root, full)) ??
+        (unsaved === undefined ? undefined : newFile(folder, full, unsaved));
       if (!file || this.#ignored(rel)) continue;
       checkTrusted(full, `The file salt://${rel}`);
       return { path: full, rel, saltenv, ...file };
@@ -211,13 +227,26 @@ export class FileRoots {
     const known = this.#trees.get(saltenv);
     if (known) return known;
     const folders = this.folders(saltenv).filter(folder => this.#realRoot(folder) !== undefined);
-    const tree = listTree(folders, {
+    const saved = listTree(folders, {
       ignored: this.#ignored,
       follow: this.#options.fileserver_followsymlinks ?? true,
       skipLinks: this.#options.fileserver_ignoresymlinks ?? false,
     });
+    const files = new Set([...saved.files, ...this.#newFiles(saltenv)]);
+    const tree = files.size === saved.files.length ? saved : { ...saved, files: [...files].sort() };
     this.#trees.set(saltenv, tree);
     return tree;
+  }
+
+  /** Files of a saltenv that are open in an editor and not saved yet. */
+  #newFiles(saltenv: string): string[] {
+    const { unsaved = new Map<string, string>() } = this.#options;
+    return this.folders(saltenv).flatMap(folder =>
+      [...unsaved.keys()]
+        .map(path => posix.relative(folder, path))
+        .filter(rel => normalise(rel) === rel && !existsSync(posix.join(folder, rel)))
+        .filter(rel => this.find(rel, saltenv) !== undefined),
+    );
   }
 
   #need(path: string, saltenv: string): FoundFile {

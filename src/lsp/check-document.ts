@@ -101,8 +101,7 @@ export class DocumentChecker {
       if (this.#hostOf.has(key) || Date.now() > until) break;
       if (this.#searched.has(id)) continue;
       this.#searched.add(id);
-      const { names } = await this.#compile(roster, id, undefined);
-      for (const name of names) if (!this.#hostOf.has(name)) this.#hostOf.set(name, id);
+      await this.#compile(roster, id, undefined);
       until = Math.min(until, Date.now() + longestSearch);
     }
     return this.#hostOf.get(key);
@@ -133,6 +132,9 @@ export class DocumentChecker {
         return checked.groups.flatMap(chunks => linter.states(chunks, checked.modules));
       },
     });
+    // An include that was typed since the search counts as well.
+    if (sls === undefined && host !== undefined)
+      for (const name of names) if (!this.#hostOf.has(name)) this.#hostOf.set(name, host);
     return { findings: findings.all(), names };
   }
 }

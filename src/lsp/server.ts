@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import {
   CodeActionKind,
   type Connection,
@@ -7,6 +8,7 @@ import {
   type DidChangeWorkspaceFoldersParams,
   type InitializeParams,
   type InitializeResult,
+  type Location,
   ResponseError,
   TextDocumentSyncKind,
   TextDocuments,
@@ -19,7 +21,7 @@ import { codeActions, fixAll, type OfferedFix } from './code-actions.ts';
 import { completionDocs, completions } from './features/completion.ts';
 import { definitions } from './features/definition.ts';
 import { hoverText } from './features/hover.ts';
-import { declarationsOf, idAt, referencesTo } from './features/ids.ts';
+import { declarationsOf, type FileLocation, idAt, referencesTo } from './features/ids.ts';
 import type { PositionIn } from './features/position-context.ts';
 import { quickFixes } from './features/quick-fixes.ts';
 import { renamedId, renameEdits } from './features/rename.ts';
@@ -35,7 +37,6 @@ import {
   signatureHelpOf,
   symbolOf,
   tokenData,
-  wireLocation,
 } from './wire-forms.ts';
 import { type ServedProject, Workspace } from './workspace.ts';
 
@@ -73,7 +74,9 @@ class EditorServer {
   readonly #options: ServerOptions;
   readonly #connection: Connection;
   readonly #documents = new TextDocuments(TextDocument);
+  /** Texts and addresses of open documents by absolute path. */
   readonly #unsaved = new Map<string, string>();
+  readonly #uris = new Map<string, string>();
   readonly #queue = new CheckQueue(uri => this.#check(uri));
   /** The folders that the editor has opened. */
   #folders: string[] = [process.cwd()];
@@ -152,18 +155,30 @@ class EditorServer {
   }
 
   #listenToDocuments(): void {
+    this.#documents.onDidOpen(({ document: { uri } }) => {
+      const path = pathOf(uri);
+      if (path !== undefined) this.#uris.set(path, uri);
+    });
     this.#documents.onDidChangeContent(({ document }) => {
       const path = pathOf(document.uri);
       if (path === undefined) return;
+      const isNew = !this.#unsaved.has(path) && !existsSync(path);
       this.#unsaved.set(path, document.getText());
+      // Other documents may name the new file.
+      if (isNew) this.#refresh([document.uri]);
       this.#queue.add(document.uri);
     });
-    this.#documents.onDidClose(({ document }) => {
-      const path = pathOf(document.uri);
-      if (path !== undefined) this.#unsaved.delete(path);
-      this.#queue.remove(document.uri);
-      this.#fixes.delete(document.uri);
-      void this.#connection.sendDiagnostics({ uri: document.uri, diagnostics: [] });
+    this.#documents.onDidClose(({ document: { uri } }) => {
+      const path = pathOf(uri);
+      // Some editors open what they have saved by another address first.
+      if (path !== undefined && this.#uris.get(path) === uri) {
+        this.#uris.delete(path);
+        this.#unsaved.delete(path);
+        if (!existsSync(path)) this.#refresh([uri]);
+      }
+      this.#queue.remove(uri);
+      this.#fixes.delete(uri);
+      void this.#connection.sendDiagnostics({ uri, diagnostics: [] });
     });
     this.#documents.onDidSave(({ document }) => this.#refresh([document.uri]));
     this.#connection.onNotification(
@@ -207,7 +222,7 @@ class EditorServer {
     if (known?.isTrusted === isTrusted) return known.opened;
     const opened = this.#options.open(root, isTrusted).then(project => ({
       root,
-      workspace: new Workspace(project, one => this.#unsaved.get(one)),
+      workspace: new Workspace(project, this.#unsaved),
       checker: new DocumentChecker(project, this.#unsaved),
     }));
     this.#projects.set(root, { isTrusted, opened });
@@ -258,6 +273,13 @@ class EditorServer {
       this.#shownReason = reason;
     }
   }
+
+  readonly #uriOf = (path: string): string => this.#uris.get(path) ?? pathToFileURL(path).href;
+
+  readonly #location = ({ path, span }: FileLocation): Location => ({
+    uri: this.#uriOf(path),
+    range: rangeOf(span),
+  });
 
   /** Shows a message. A notification: editors need not answer it. */
   #show(type: number, message: string): void {
@@ -319,7 +341,7 @@ class EditorServer {
     const connection = this.#connection;
     connection.onDefinition(async params => {
       const found = await this.#at(params);
-      return found ? (await definitions(found.at, found.workspace)).map(wireLocation) : [];
+      return found ? (await definitions(found.at, found.workspace)).map(this.#location) : [];
     });
     connection.onReferences(async params => {
       const found = await this.#at(params);
@@ -330,7 +352,7 @@ class EditorServer {
       if (!target) return [];
       return referencesTo(target, found.workspace)
         .filter(one => params.context.includeDeclaration || !one.isDeclaration)
-        .map(wireLocation);
+        .map(this.#location);
     });
     connection.onPrepareRename(async params => {
       const found = await this.#at(params);
@@ -340,7 +362,7 @@ class EditorServer {
       const found = await this.#at(params);
       if (!found) return undefined;
       return asResponse(() => ({
-        changes: changesOf(renameEdits(found.at, params.newName, found.workspace)),
+        changes: changesOf(renameEdits(found.at, params.newName, found.workspace), this.#uriOf),
       }));
     });
   }
@@ -357,8 +379,11 @@ const messageType = { error: 1, warning: 2 } as const;
 
 const start = { line: 0, character: 0 };
 
-const pathOf = (uri: string): string | undefined =>
-  uri.startsWith('file:') ? resolve(fileURLToPath(uri)) : undefined;
+/** The path of a document; VS Code has new files as `untitled:/path`. */
+const pathOf = (uri: string): string | undefined => {
+  const path = /^(?:file:|untitled:(?=\/))(.*)$/.exec(uri)?.[1];
+  return path === undefined ? undefined : resolve(fileURLToPath(`file:${path}`));
+};
 
 /** An error with a reason for the user; editors show it. */
 const asResponse = <T>(make: () => T): T | ResponseError => {

@@ -1,4 +1,3 @@
-import { pathToFileURL } from 'node:url';
 import {
   type Diagnostic,
   DiagnosticSeverity,
@@ -10,7 +9,6 @@ import {
   type TextEdit,
 } from 'vscode-languageserver/node';
 import type { Finding, Severity } from '../validate/findings.ts';
-import type { FileLocation } from './features/ids.ts';
 import type { RenameEdit } from './features/rename.ts';
 import type { ShownSignature } from './features/signature.ts';
 import type { OutlineSymbol } from './features/symbols.ts';
@@ -21,12 +19,6 @@ import { templateTokens, templateTokenTypes } from './text/template-tokens.ts';
 export const rangeOf = ({ line, from, to }: TextSpan): Location['range'] => ({
   start: { line, character: from },
   end: { line, character: to },
-});
-
-/** A place in a file as the protocol has it. */
-export const wireLocation = ({ path, span }: FileLocation): Location => ({
-  uri: pathToFileURL(path).href,
-  range: rangeOf(span),
 });
 
 const severities: Readonly<Record<Severity, DiagnosticSeverity>> = {
@@ -113,10 +105,13 @@ export const signatureHelpOf = (
 const markdown = (value: string) => ({ kind: 'markdown' as const, value });
 
 /** The changes of a rename by file. */
-export const changesOf = (edits: readonly RenameEdit[]): Record<string, TextEdit[]> => {
+export const changesOf = (
+  edits: readonly RenameEdit[],
+  uriOf: (path: string) => string,
+): Record<string, TextEdit[]> => {
   const changes: Record<string, TextEdit[]> = {};
   for (const { path, span, text } of edits) {
-    const uri = pathToFileURL(path).href;
+    const uri = uriOf(path);
     const edit = { range: rangeOf(span), newText: text };
     changes[uri] = [...(changes[uri] ?? []), edit];
   }

@@ -61,15 +61,16 @@ const listingAge = 3000;
 export class Workspace {
   readonly config: Config;
   readonly files: ServedFiles | undefined;
-  readonly #openText: (path: string) => string | undefined;
+  readonly #unsaved: ReadonlyMap<string, string>;
   readonly #outlines = new Map<string, { key: string; outline: Outline }>();
   #roots: { read: number; states: FileRoots; pillar: FileRoots } | undefined;
   #modules: Promise<readonly ModuleMeta[]> | undefined;
 
-  constructor(project: ServedProject, openText: (path: string) => string | undefined) {
+  /** @param unsaved the texts of open documents by absolute path */
+  constructor(project: ServedProject, unsaved: ReadonlyMap<string, string>) {
     this.config = project.config;
     this.files = project.files;
-    this.#openText = openText;
+    this.#unsaved = unsaved;
   }
 
   /** Forgets listings and modules: files were added, removed or saved. */
@@ -116,8 +117,9 @@ export class Workspace {
     const now = Date.now();
     if (!this.#roots || now - this.#roots.read > listingAge) {
       const { file_roots, pillar_roots } = this.config;
-      const states = new FileRoots(file_roots, this.config);
-      this.#roots = { read: now, states, pillar: new FileRoots(pillar_roots, this.config) };
+      const options = { ...this.config, unsaved: this.#unsaved };
+      const states = new FileRoots(file_roots, options);
+      this.#roots = { read: now, states, pillar: new FileRoots(pillar_roots, options) };
     }
     return this.#roots;
   }
@@ -170,7 +172,7 @@ export class Workspace {
 
   /** A file as the editor has it, else as it is saved. */
   text(path: string): string | undefined {
-    const open = this.#openText(path);
+    const open = this.#unsaved.get(path);
     if (open !== undefined) return open;
     try {
       const about = statSync(path);
@@ -184,7 +186,7 @@ export class Workspace {
 
   /** The outline of an SLS, read again when its text changes. */
   outline(path: string): Outline {
-    const open = this.#openText(path);
+    const open = this.#unsaved.get(path);
     const key = open ?? savedKey(path);
     const known = this.#outlines.get(path);
     if (known?.key === key) return known.outline;

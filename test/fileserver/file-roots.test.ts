@@ -95,6 +95,38 @@ test('links in a circle end', () => {
   expect(new FileRoots({ base: [root] }).list()).toEqual(['a/x']);
 });
 
+test('files that an editor has not saved yet are found and listed, but not through links out', async () => {
+  const outside = folder();
+  const [first, second] = [folder({ 'old.sls': 'saved' }), folder({ 'new.sls': 'second' })];
+  symlinkSync(outside, join(first, 'link'));
+  symlinkSync(join(outside, 'none'), join(first, 'dangling.sls'));
+  const unsaved = new Map(
+    [
+      [join(first, 'old.sls'), 'typed'],
+      [join(first, 'new.sls'), 'new'],
+      [join(first, 'deep/er/init.sls'), ''],
+      [join(first, 'link/x.sls'), 'outside'],
+      [join(first, 'dangling.sls'), 'outside'],
+      [join(first, 'old.sls/x.sls'), 'below a file'],
+      [join(first, 'new.sls~'), 'ignored'],
+      [join(outside, 'x.sls'), 'outside'],
+      [join(first, 'missing/root/a.sls'), 'in a root to come'],
+    ].map(([path = '', text = '']) => [path, text]),
+  );
+  const files = new FileRoots(
+    { base: [first, second], other: [join(first, 'missing/root')] },
+    { unsaved, file_ignore_glob: ['*~'] },
+  );
+  expect(files.listStates()).toEqual(['deep.er', 'missing.root.a', 'new', 'old']);
+  expect(files.listStates('other')).toEqual(['a']);
+  expect(files.read('new.sls')).toBe('new');
+  expect(files.find('new.sls')).toMatchObject({ path: join(first, 'new.sls'), size: 3 });
+  expect(files.read('old.sls')).toBe('typed');
+  expect(await files.hash('new.sls')).toMatch(/^11507a0e/);
+  for (const path of ['link/x.sls', 'dangling.sls', 'old.sls/x.sls', 'new.sls~', '../x.sls'])
+    expect(files.find(path)).toBeUndefined();
+});
+
 test('ignored files are neither listed nor found', () => {
   const root = folder({ 'x.sls': '', 'x.swp': '', 'x.tmp': '', '.git/config': '' });
   const files = new FileRoots(

@@ -84,7 +84,7 @@ export const startEditor = async (
   );
   atEnd(() => connection.dispose());
   const uri = (path: string): string =>
-    path.startsWith('file:') ? path : pathToFileURL(join(dir, path)).href;
+    /^(file|untitled):/.test(path) ? path : pathToFileURL(join(dir, path)).href;
   const versions = new Map<string, number>();
   const published = new Map<string, { version: number | undefined; list: Diagnostic[] }>();
   const counts = new Map<string, number>();

@@ -14,7 +14,7 @@ test('a named pipe in the project does not hold up the language server', () => {
   writeFileSync(join(dir, 'tsalt.yaml'), 'file_roots: {base: [states]}\n', { mode: 0o600 });
   writeFileSync(join(dir, 'states/site.sls'), 'a: test.nop\n', { mode: 0o600 });
   execFileSync('mkfifo', ['-m', '600', join(dir, 'states/pipe.sls')]);
-  const workspace = new Workspace({ config: loadConfig({ cwd: dir, env: {} }) }, () => undefined);
+  const workspace = new Workspace({ config: loadConfig({ cwd: dir, env: {} }) }, new Map());
   expect(workspace.text(join(dir, 'states/site.sls'))).toBe('a: test.nop\n');
   expect(workspace.text(join(dir, 'states/pipe.sls'))).toBeUndefined();
 });

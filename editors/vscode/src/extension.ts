@@ -12,6 +12,8 @@ const start = async (): Promise<void> => {
     {
       documentSelector: [
         { scheme: 'file', language: 'sls' },
+        // A file that `code PATH` opens before it exists.
+        { scheme: 'untitled', language: 'sls' },
         { scheme: 'file', pattern: '**/{tsalt,roster}.{yaml,yml}' },
         { scheme: 'file', pattern: '**/{Saltfile,roster}' },
       ],
