@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import { type Trace, tracePositions } from '../data/values/position.ts';
 import type { Data } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import type { RenderRoster } from '../roster/load.ts';
@@ -9,7 +10,11 @@ export const renderRoster =
   async (text, file): Promise<Data> => {
     const { render } = await import('../render/render.ts');
     const { FileRoots } = await import('../fileserver/file-roots.ts');
-    return render({
+    let trace: Trace | undefined;
+    const data = await render({
+      onTrace: known => {
+        trace = known;
+      },
       text,
       file,
       pipe: config.renderer,
@@ -34,4 +39,10 @@ export const renderRoster =
         },
       },
     });
+    // Errors of entries name the lines of the template.
+    if (trace) tracePositions(data, file, trace);
+    return data;
   };
+
+/** Renderers that only combine text: they run no program. */
+export const textRenderers = ['jinja', 'liquid', 'yaml', 'yamlex', 'json', 'json5', 'toml'];

@@ -47,6 +47,24 @@ const check = async (cwd: string, ...args: string[]) => {
   return { code, ...(JSON.parse(stdout) as Json) };
 };
 
+test.each(['jinja', 'liquid'])(
+  'validate: reads a roster that is a %s template, and names its lines',
+  async engine => {
+    const list = engine === 'jinja' ? '[1, 2]' : '(1..2)';
+    const roster = (key: string): string =>
+      `#!${engine}|yaml\n{% for n in ${list} %}\nweb{{ n }}:\n  host: 192.0.2.{{ n }}\n  ${key}: 22\n{% endfor %}\n`;
+    const dir = project({ 'roster.yaml': roster('port'), 'states/top.sls': "base: {'*': []}\n" });
+    expect(await check(dir)).toMatchObject({ code: 0, hosts: 2, findings: [] });
+    writeFileSync(join(dir, 'roster.yaml'), roster('prot'));
+    const { code, findings } = await check(dir);
+    expect(code).toBe(65);
+    expect(findings.map(({ line, hosts }) => [line, hosts])).toEqual([
+      [5, ['web1']],
+      [5, ['web2']],
+    ]);
+  },
+);
+
 const broken = {
   ...hosts,
   'states/top.sls': "base:\n  '*': [common, lost]\n  'web*': [web]\n",

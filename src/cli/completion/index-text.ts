@@ -7,7 +7,7 @@ import { FileRoots, statesAmong } from '../../fileserver/file-roots.ts';
 import type { FunctionMeta, ModuleMeta, Param } from '../../protocol/meta.ts';
 import type { Given } from '../../request/given.ts';
 import { options } from '../../request/options.ts';
-import { renderRoster } from '../../request/render-roster.ts';
+import { renderRoster, textRenderers } from '../../request/render-roster.ts';
 import { defaultsOf, rosterSources } from '../../request/rosters.ts';
 import { backendOf, mergeRosters } from '../../roster/load.ts';
 import { optionValues } from './option-values.ts';
@@ -107,9 +107,6 @@ const placeLines: readonly Line[] = [
 /** Backends that run programs, which pressing Tab must not do. */
 const running: ReadonlySet<string> = new Set(['script', 'module', 'scan']);
 
-/** Renderers that only combine text; a roster with another one is left out. */
-const harmless = ['jinja', 'liquid', 'yaml', 'yamlex', 'json', 'json5', 'toml'];
-
 const hostLines = async (
   { given, env }: IndexedProject,
   config: Config,
@@ -117,7 +114,8 @@ const hostLines = async (
 ): Promise<Line[]> => {
   const groups = new Map(Object.entries(config.nodegroups));
   const lines: Line[] = [];
-  const render = renderRoster({ ...config, renderer_whitelist: harmless });
+  // A roster with another renderer is left out.
+  const render = renderRoster({ ...config, renderer_whitelist: textRenderers });
   for (const one of rosterSources(given, config)) {
     const { source } = one;
     const backend = one.backend === '' ? backendOf(source) : one.backend;

@@ -2,6 +2,7 @@ import type { SourceLocation } from '../../protocol/error.ts';
 import { copyCollectionTaint } from '../collection-taint.ts';
 import { excerptOf } from '../excerpt.ts';
 import { objectNote } from './object-note.ts';
+import type { Data } from './value.ts';
 
 /** Line and column, both 1-based, in the text that was parsed. */
 export type TextPosition = { readonly line: number; readonly column: number };
@@ -30,7 +31,7 @@ export type Trace = (position: TextPosition) => SourceLocation;
  * counted only for these.
  */
 export class NodePositions {
-  readonly #locate: (offset: number) => TextPosition;
+  readonly #locate: (offset: number) => TextPosition | undefined;
   readonly #at: number;
   readonly #offsets: readonly number[];
   readonly #keys: readonly unknown[] | undefined;
@@ -41,7 +42,7 @@ export class NodePositions {
    * @param offsets of the items of a sequence, or of the keys; negative if unknown.
    */
   constructor(
-    locate: (offset: number) => TextPosition,
+    locate: (offset: number) => TextPosition | undefined,
     at: number,
     offsets: readonly number[],
     keys?: readonly unknown[],
@@ -52,13 +53,22 @@ export class NodePositions {
     this.#keys = keys;
   }
 
-  get node(): TextPosition {
+  get node(): TextPosition | undefined {
     return this.#locate(this.#at);
   }
 
   of(key: unknown): TextPosition | undefined {
     const offset = this.#offsets[this.#indexOf(key) ?? -1] ?? -1;
     return offset < 0 ? undefined : this.#locate(offset);
+  }
+
+  /** The same positions in another text. */
+  moved(move: (position: TextPosition) => TextPosition | undefined): NodePositions {
+    const locate = (offset: number): TextPosition | undefined => {
+      const position = this.#locate(offset);
+      return position && move(position);
+    };
+    return new NodePositions(locate, this.#at, this.#offsets, this.#keys);
   }
 
   #indexOf(key: unknown): number | undefined {
@@ -82,6 +92,27 @@ export const keyPosition = (node: object, key: unknown): TextPosition | undefine
 
 export const nodePosition = (node: unknown): TextPosition | undefined =>
   typeof node === 'object' && node !== null ? places.of(node)?.node : undefined;
+
+/**
+ * Replaces the positions of data that was read from a rendered text by those in its template. One
+ * that is not in this template is forgotten.
+ */
+export const tracePositions = (data: Data, file: string, trace: Trace): void => {
+  const seen = new Set<unknown>();
+  const move = (position: TextPosition): TextPosition | undefined => {
+    const { file: origin, line, column = 1 } = trace(position);
+    return origin === file && line !== undefined ? { line, column } : undefined;
+  };
+  const walk = (node: Data): void => {
+    if (typeof node !== 'object' || node === null || seen.has(node)) return;
+    seen.add(node);
+    const known = places.of(node);
+    if (known) places.put(node, known.moved(move));
+    if (Array.isArray(node)) for (const item of node) walk(item);
+    else if (node instanceof Map) for (const value of node.values()) walk(value);
+  };
+  walk(data);
+};
 
 /** Copies the positions and the taint of a node to its copy. */
 export const copyPositions = (from: object, to: object): void => {
