@@ -187,7 +187,14 @@ describe('schema roster', () => {
     expect(check(roster, text)).toBe('');
   });
 
+  test('accepts values that a template makes', () => {
+    const text =
+      'web{{ n }}: {host: "192.0.2.{{ n }}", port: "{{ port }}", sudo: "{% if a %}true{% endif %}"}';
+    expect(check(roster, text)).toBe('');
+  });
+
   test.each([
+    ['text for a port', 'web1: {port: "{ssh}"}', 'pattern'],
     ['an unknown key', 'web1: {hots: a}', 'additionalProperties'],
     ['a port that is none', 'web1: {port: 70000}', 'maximum'],
     ['another way to become', 'web1: {become: please}', 'enum'],

@@ -82,7 +82,10 @@ export const configSchema = (): PlainDict => {
   };
 };
 
-/** The JSON Schema of roster files: hosts by ID. */
+/** A value that a template makes, such as `port: "{{ port }}"`. */
+const templateValue: PlainDict = { type: 'string', pattern: '\\{[{%]' };
+
+/** The JSON Schema of roster files: hosts by ID. Values may be made by a template. */
 export const rosterSchema = (): PlainDict => ({
   $schema: schemaDialect,
   title: 'Roster',
@@ -91,7 +94,13 @@ export const rosterSchema = (): PlainDict => ({
   additionalProperties: {
     anyOf: [{ type: 'string', description: "The host's address." }, { $ref: '#/$defs/host' }],
   },
-  $defs: { host: hostSchema(), secret },
+  $defs: {
+    host: hostSchema(({ description, ...value }) => ({
+      ...(description === undefined ? {} : { description }),
+      anyOf: [value, templateValue],
+    })),
+    secret,
+  },
 });
 
 const secret: PlainDict = {
@@ -125,9 +134,11 @@ const hostSchemas = (): Record<string, PlainDict> => ({
   ),
 });
 
-const hostSchema = (): PlainDict => ({
+const hostSchema = (adapt: (schema: PlainDict) => PlainDict = schema => schema): PlainDict => ({
   type: ['object', 'null'],
-  properties: hostSchemas(),
+  properties: Object.fromEntries(
+    Object.entries(hostSchemas()).map(([key, schema]) => [key, adapt(schema)]),
+  ),
   additionalProperties: false,
 });
 
