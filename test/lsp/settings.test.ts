@@ -30,6 +30,16 @@ test.each([
   { path: 'roster.yaml', at: 'web1:\n  po‸', label: 'port' },
   { path: 'roster.yaml', at: 'web1:\n  sudo: t‸', label: 'true' },
   { path: 'roster.yaml', at: 'web1:\n  passwd:\n    en‸', label: 'env' },
+  {
+    path: 'roster.yaml',
+    at: '#!jinja|yaml\n{% for n in [1] %}\nweb{{ n }}:\n  po‸\n{% endfor %}',
+    label: 'port',
+  },
+  {
+    path: 'roster.yaml',
+    at: "{% if 1 %}\nweb1:\n  host: {{ 'a' }}\n  sudo: t‸\n{% endif %}",
+    label: 'true',
+  },
   { path: 'tsalt.yaml', at: 'ssh_max_p‸', label: 'ssh_max_procs' },
   { path: 'tsalt.yaml', at: 'roster_defaults:\n  us‸', label: 'user' },
   { path: 'tsalt.yaml', at: 'failhard: f‸', label: 'false' },
@@ -55,6 +65,35 @@ test('lsp: explains keys of the roster', async () => {
   expect((hover.contents as { value: string }).value).toMatch(/^`user`\n\n\S/);
   await editor.close('roster.yaml');
 }, 30_000);
+
+test.each(['web1:\n  {% set all = [\n  po‸\n  ] %}\n  port: 22', 'web1:\n  {{ po‸ }}: 22', '{%‸'])(
+  'lsp: completes no keys inside of the template tag at %j',
+  async at => {
+    const cursor = await cursorIn('roster.yaml', at);
+    const items = await editor.connection.sendRequest('textDocument/completion', cursor);
+    expect(items).toEqual([]);
+    await editor.close('roster.yaml');
+  },
+);
+
+test('lsp: checks what the template of a roster makes', async () => {
+  const path = 'roster.yaml';
+  const loop = (key: string): string =>
+    `#!jinja|yaml\n{% set port = 22 %}\n{% for n in [1, 2, 3] %}\nweb{{ n }}:\n  host: 192.0.2.{{ n }}\n  ${key}: {{ port }}\n{% endfor %}\n`;
+  await editor.open(path, loop('port'));
+  expect(await editor.diagnostics(path)).toEqual([]);
+  await editor.type(path, loop('prot'));
+  const wrong = await editor.diagnostics(path);
+  expect(wrong.map(({ range, message }) => [range.start.line, message])).toEqual(
+    [1, 2, 3].map(n => [5, expect.stringContaining(`'web${n}' has an unknown key 'prot'`)]),
+  );
+  await editor.type(path, loop('port').replace('{% endfor %}', ''));
+  expect(await editor.diagnostics(path)).toMatchObject([{ code: 'roster', severity: 1 }]);
+  // A program is not run to render it.
+  await editor.type(path, '#!ts\nexport const run = () => ({ web1: { prot: 22 } });\n');
+  expect(await editor.diagnostics(path)).toEqual([]);
+  await editor.close(path);
+}, 60_000);
 
 test('lsp: serves each folder of a workspace as a project of its own', async () => {
   const one = lspProject({

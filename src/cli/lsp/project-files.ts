@@ -1,9 +1,10 @@
 import { dirname, join, resolve } from 'node:path';
 import { loadConfig } from '../../config/load.ts';
-import { isDict } from '../../data/values/value.ts';
+import { type Data, isDict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
+import { renderRoster, textRenderers } from '../../request/render-roster.ts';
 import { defaultsOf, rosterLocations } from '../../request/rosters.ts';
-import { entriesOf } from '../../roster/backends/flat.ts';
+import { entriesOf, isTemplate, parseFlatRoster } from '../../roster/backends/flat.ts';
 import { mergeRosters } from '../../roster/load.ts';
 import { type Finding, findingOfError } from '../../validate/findings.ts';
 import { configSchema, rosterSchema } from '../../validate/schemas/project-schemas.ts';
@@ -19,8 +20,6 @@ export type ProjectFileKind = 'config' | 'roster' | 'saltfile';
 
 /** Errors that are looked for in one file. */
 const mostErrors = 20;
-
-const isTemplate = (text: string): boolean => text.startsWith('#!') || /\{[{%#]/.test(text);
 
 /** Finds out which file of the project a path is. Rosters of other formats than YAML are none. */
 export const projectFileKind = (path: string, opened: Opened): ProjectFileKind | undefined => {
@@ -44,7 +43,7 @@ export const checkProjectFile = async (
   text: string,
   opened: Opened,
 ): Promise<readonly Finding[]> => {
-  if (isTemplate(text)) return [];
+  if (kind !== 'roster' && isTemplate(text)) return [];
   try {
     return await checks[kind](path, text, opened);
   } catch (error) {
@@ -58,7 +57,7 @@ const checkRoster: Check = async (path, text, opened) => {
   const { hosts } = await mergeRosters({
     ...defaultsOf(opened),
     sources: [],
-    entries: entriesOf(loadYaml(text, { file: path }), path),
+    entries: entriesOf(await rosterData(path, text, opened), path),
     // Secrets and addresses of stores are not looked up while somebody types.
     resolve: async data => data,
     render: async () => null,
@@ -66,6 +65,21 @@ const checkRoster: Check = async (path, text, opened) => {
     keepFaults: true,
   });
   return hosts.flatMap(({ fault }) => (fault ? [findingOfError('roster', fault)] : []));
+};
+
+/** The data of a roster; none if a program would have to run to render it. */
+const rosterData = async (path: string, text: string, { config }: Opened): Promise<Data> => {
+  const allowed = config.renderer_whitelist;
+  const harmless = textRenderers.filter(one => allowed.length === 0 || allowed.includes(one));
+  // An empty list would allow all.
+  if (harmless.length === 0) return null;
+  const render = renderRoster({ ...config, renderer_whitelist: harmless });
+  try {
+    return await parseFlatRoster(text, path, render);
+  } catch (error) {
+    if (error instanceof TsaltError && error.code === 'pipe-disallowed') return null;
+    throw error;
+  }
 };
 
 const checkConfig: Check = async (path, text, { env }) => {

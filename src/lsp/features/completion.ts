@@ -87,8 +87,11 @@ const offerAt = async (
   facts: KnownFacts,
 ): Promise<Offer | undefined> => {
   const { file } = position;
-  if (isSettings(file.kind)) return schemaOffer(position, workspace.files?.schemaOf(file.kind));
   const context = contextAt(position);
+  if (isSettings(file.kind))
+    return context?.kind === 'template'
+      ? undefined
+      : schemaOffer(position, workspace.files?.schemaOf(file.kind));
   switch (context?.kind) {
     case undefined:
       return undefined;

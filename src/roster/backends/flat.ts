@@ -17,8 +17,8 @@ export const flat = async (
   return { entries: entriesOf(await parseFlatRoster(text, file, render), file) };
 };
 
-// Whether the text needs a renderer: it has a shebang, or a tag of Liquid or Jinja.
-const isTemplate = (text: string): boolean => text.startsWith('#!') || /\{[{%#]/.test(text);
+/** Whether a text needs a renderer: it has a shebang, or a tag of Liquid or Jinja. */
+export const isTemplate = (text: string): boolean => text.startsWith('#!') || /\{[{%#]/.test(text);
 
 export const parseFlatRoster = (
   text: string,
