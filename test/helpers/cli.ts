@@ -21,6 +21,7 @@ export const tsalt = (
     onStdout,
     terminal = false,
     enter = [],
+    signal,
   }: {
     cwd: string;
     env?: Record<string, string>;
@@ -31,13 +32,20 @@ export const tsalt = (
     terminal?: boolean;
     /** The words before it, such as those that enter a network of its own. */
     enter?: readonly string[];
+    /** Kills the program: the promise is rejected. */
+    signal?: AbortSignal;
   },
 ): Promise<CliResult> =>
   new Promise((resolve, reject) => {
     const words = [...enter, process.execPath, bin, ...args];
     const line = words.map(word => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
     const [program = '', ...rest] = terminal ? ['script', '-qefc', line, '/dev/null'] : words;
-    const child = spawn(program, rest, { cwd, env: { ...process.env, ...env } });
+    const child = spawn(program, rest, {
+      cwd,
+      env: { ...process.env, ...env },
+      signal,
+      killSignal: 'SIGKILL',
+    });
     let stdout = '';
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -24,6 +24,7 @@ export type Project = {
       input?: string;
       onStdout?: (text: string) => void;
       terminal?: boolean;
+      signal?: AbortSignal;
     },
     ...args: string[]
   ) => Promise<CliResult>;
