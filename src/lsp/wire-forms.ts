@@ -66,7 +66,7 @@ export const symbolOf = (one: OutlineSymbol, lines: readonly string[]): Document
   children: one.children.map(child => symbolOf(child, lines)),
 });
 
-/** What an editor can show of signatures; absent in old ones. */
+/** The parts of signatures that an editor can show; old editors do not send them. */
 export type SignatureForms = SignatureHelpClientCapabilities['signatureInformation'];
 
 /**

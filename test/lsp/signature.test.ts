@@ -116,7 +116,7 @@ test.each([
   expect(await ask(marked)).toBeNull();
 });
 
-test('lsp: shows calls in files that are no SLS, but no states', async () => {
+test('lsp: shows calls in a Jinja file, but not states', async () => {
   const path = 'states/map.jinja';
   expect(shown(await ask("{% set x = salt['cmd.run'](‸) %}", { path }))).toEqual([
     'cmd.run',

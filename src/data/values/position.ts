@@ -62,7 +62,7 @@ export class NodePositions {
     return offset < 0 ? undefined : this.#locate(offset);
   }
 
-  /** The same positions in another text. */
+  /** Returns the same positions in another text. */
   moved(move: (position: TextPosition) => TextPosition | undefined): NodePositions {
     const locate = (offset: number): TextPosition | undefined => {
       const position = this.#locate(offset);
