@@ -68,7 +68,7 @@ test.skipIf(!hasSshd)(
       'states/loud.sls': `${together}endless:
   cmd.run:
     - name: 'echo $$ > ${pids}/{{ grains.id }}; ${allOf(pids, loud.length)}; [ -e ${stop} ] || exec nice -n 19 yes'
-    - timeout: 10
+    - timeout: 15
 `,
       'states/honest.sls': `${together}beside:
   cmd.run: [{name: '${allOf(pids, loud.length)}'}]
