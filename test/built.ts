@@ -1,6 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { removeFolder } from './helpers/remove-folder.ts';
+import { runPrefix } from './helpers/run-prefix.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -8,4 +12,10 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 export const setup = (): void => {
   if (['main.cjs', 'tsalt-ssh.cjs'].every(name => existsSync(`${root}dist/${name}`))) return;
   execFileSync(process.execPath, [`${root}scripts/build.mjs`], { stdio: 'inherit' });
+};
+
+/** Removes the temporary folders of files whose tests were all skipped: no hook runs for these. */
+export const teardown = (): void => {
+  for (const name of readdirSync(tmpdir()))
+    if (name.startsWith(runPrefix(process.pid))) removeFolder(join(tmpdir(), name));
 };

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { removeFolder } from './helpers/remove-folder.ts';
+import { runPrefix } from './helpers/run-prefix.ts';
 
 // What tests and the programs they start find around them is the same on every machine. Tests that
 // are about one of these set it themselves.
@@ -15,10 +16,10 @@ if (uid !== process.geteuid?.()) process.env.TSALT_TRUST_OWNER = String(uid);
 
 /**
  * Set up before each test file: what it and the programs it starts put into the folder for
- * temporary files goes when it is done. Like /tmp it is open to all users: tests change users.
+ * temporary files goes when it is done, or with the run if all its tests are skipped. Like /tmp it is open to all users: tests change users.
  */
 const before = tmpdir();
-const folder = mkdtempSync(join(before, 'tsalt-test-'));
+const folder = mkdtempSync(join(before, runPrefix(process.ppid)));
 chmodSync(folder, 0o1777);
 process.env.TMPDIR = folder;
 
