@@ -27,8 +27,16 @@ export type JobLoad = {
 /** A place for the returns of runs. */
 export type Returner = {
   readonly name: string;
-  /** Writes returns; those of a run come in order. Failures are reported, and do not end the run. */
-  readonly write?: (returns: readonly SaltReturn[], load: JobLoad) => Promise<void>;
+  /**
+   * Writes returns; those of a run come in order. Failures are reported, and do not end the run.
+   *
+   * @param signal - is aborted when it takes too long: what still waits would delay the end of the process
+   */
+  readonly write?: (
+    returns: readonly SaltReturn[],
+    load: JobLoad,
+    signal: AbortSignal,
+  ) => Promise<void>;
   /** Receives all events of a run. */
   readonly follow?: (event: RunEvent) => void;
   readonly begin?: (load: JobLoad) => Promise<void>;

@@ -21,6 +21,7 @@ class Outlet {
   #lost = 0;
   #load: JobLoad | undefined;
   #work: Promise<void> | undefined;
+  readonly #writing = new AbortController();
   #begun: Promise<void> = Promise.resolve();
   #isBroken = false;
   #hasWarned = false;
@@ -71,6 +72,7 @@ class Outlet {
     const why = await Promise.race([done, isLate]);
     clearTimeout(late);
     if (why !== '') this.#failed(new Error(why));
+    this.#writing.abort();
     const lost = this.#lost + this.#waiting.length;
     if (lost > 0)
       this.#warn(
@@ -115,7 +117,7 @@ class Outlet {
 
   async #attempt(some: readonly SaltReturn[]): Promise<boolean> {
     try {
-      await this.#returner.write?.(some, this.#load as JobLoad);
+      await this.#returner.write?.(some, this.#load as JobLoad, this.#writing.signal);
       this.#refused = 0;
       return true;
     } catch (error) {

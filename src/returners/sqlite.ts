@@ -25,7 +25,7 @@ CREATE INDEX IF NOT EXISTS salt_returns_id ON salt_returns (id);`;
 export const sqliteReturner = (database: string): Returner => ({
   name: 'sqlite',
   begin: load => execute(database, statements([], load)),
-  write: (returns, load) => execute(database, statements(returns, load)),
+  write: (returns, load, signal) => execute(database, statements(returns, load), signal),
 });
 
 const statements = (returns: readonly SaltReturn[], load: JobLoad): string => `${tables}
@@ -51,7 +51,7 @@ const rowOf = (ret: SaltReturn): object => ({
 const text = (value: string): string =>
   `CAST(X'${Buffer.from(value, 'utf8').toString('hex')}' AS TEXT)`;
 
-const execute = (database: string, sql: string): Promise<void> =>
+const execute = (database: string, sql: string, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     closeSync(
       openTrusted(database, constants.O_RDWR | constants.O_CREAT, 'The database of returns'),
@@ -59,6 +59,7 @@ const execute = (database: string, sql: string): Promise<void> =>
     const child = spawn('sqlite3', ['-batch', '-bail', database], {
       stdio: ['pipe', 'ignore', 'pipe'],
       timeout: longest,
+      ...(signal === undefined ? {} : { signal }),
     });
     let errors = '';
     child.stderr.setEncoding('utf8').on('data', (said: string) => {
@@ -68,9 +69,9 @@ const execute = (database: string, sql: string): Promise<void> =>
       const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
       reject(new Error(isMissing ? 'the program sqlite3 is not installed' : messageOf(error)));
     });
-    child.once('close', (code, signal) => {
+    child.once('close', (code, killed) => {
       if (code === 0) resolve();
-      else reject(new Error(errors.trim() || `sqlite3 ended with ${signal ?? code}`));
+      else reject(new Error(errors.trim() || `sqlite3 ended with ${killed ?? code}`));
     });
     // It may end before it has read everything.
     child.stdin.on('error', () => undefined);
