@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../protocol/error.ts';
+import { onAbort } from '../protocol/on-abort.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import type { JobLoad, Returner, SaltReturn } from './returner.ts';
 
@@ -33,8 +34,7 @@ const post = async (url: URL, given: PlainDict, body: Body, signal: AbortSignal)
     if (attempt > 0) await sleep(pause, undefined, { signal });
     // Not AbortSignal.any: in Node 20 a timeout that only that refers to may be collected.
     const request = new AbortController();
-    const end = (): void => request.abort(signal.reason);
-    signal.addEventListener('abort', end, { once: true });
+    const release = onAbort(signal, () => request.abort(signal.reason));
     const late = setTimeout(() => request.abort(tooLate), longest);
     try {
       // A redirect could carry headers and returns elsewhere.
@@ -53,7 +53,7 @@ const post = async (url: URL, given: PlainDict, body: Body, signal: AbortSignal)
       why = `${url.origin} could not be reached (${reasonOf(error)})`;
     } finally {
       clearTimeout(late);
-      signal.removeEventListener('abort', end);
+      release();
     }
   }
   throw new Error(why);

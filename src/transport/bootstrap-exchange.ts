@@ -1,9 +1,9 @@
 import { TsaltError } from '../protocol/error.ts';
+import { onAbort } from '../protocol/on-abort.ts';
 import { type Become, PasswordPrompt, wrongBecomePassword } from './become.ts';
 import { Handshake, type HandshakeMessage } from './handshake-messages.ts';
 import { afterListening } from './listening.ts';
 import { notBegun, showExit } from './not-begun.ts';
-import { onAbort } from './on-abort.ts';
 import { shortLines } from './refusal-messages.ts';
 import type { Channel, Connection, Exit } from './transport.ts';
 import { readable } from './unreachable.ts';

@@ -1,9 +1,9 @@
 import { PassThrough } from 'node:stream';
 import type { Host, Secret } from '../protocol/host.ts';
+import { onAbort } from '../protocol/on-abort.ts';
 import { becomeOf, becomesOther, PasswordPrompt, wrongBecomePassword } from './become.ts';
 import { loginShell } from './login-shell.ts';
 import { notBegun } from './not-begun.ts';
-import { onAbort } from './on-abort.ts';
 import { neededPassword } from './raw-shell.ts';
 import { shortLines } from './refusal-messages.ts';
 import { posixQuote } from './shell.ts';

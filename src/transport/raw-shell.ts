@@ -1,5 +1,6 @@
 import { TsaltError } from '../protocol/error.ts';
 import type { Host, Secret } from '../protocol/host.ts';
+import { onAbort } from '../protocol/on-abort.ts';
 import {
   askBecomePassword,
   becomeOf,
@@ -9,7 +10,6 @@ import {
   wrongBecomePassword,
 } from './become.ts';
 import { notBegun } from './not-begun.ts';
-import { onAbort } from './on-abort.ts';
 import { mayWantPassword, shortLines } from './refusal-messages.ts';
 import { posixQuote } from './shell.ts';
 import type { Connection, Exit } from './transport.ts';

@@ -1,5 +1,5 @@
+import { onAbort } from '../protocol/on-abort.ts';
 import type { BootstrapExchange } from './bootstrap-exchange.ts';
-import { onAbort } from './on-abort.ts';
 import { linkLost, runtimeStuck, tooLong } from './runtime-errors.ts';
 import type { RuntimeOptions } from './runtime-link.ts';
 import { cancelled } from './unreachable.ts';

@@ -1,4 +1,5 @@
 import type { HostResult } from '../../protocol/event.ts';
+import { onAbort } from '../../protocol/on-abort.ts';
 
 /**
  * Returns the signal of one host's run: aborted by the whole run's signal, or when the host's time
@@ -17,10 +18,8 @@ export const timeLimit = (
   if (seconds === undefined)
     return { signal: run, release: () => undefined, explain: result => result };
   const own = new AbortController();
-  const onRun = (): void => own.abort();
   let isOver = false;
-  run.addEventListener('abort', onRun, { once: true });
-  if (run.aborted) own.abort();
+  const cancel = onAbort(run, () => own.abort());
   const timer = setTimeout(() => {
     isOver = true;
     own.abort();
@@ -29,7 +28,7 @@ export const timeLimit = (
     signal: own.signal,
     release: () => {
       clearTimeout(timer);
-      run.removeEventListener('abort', onRun);
+      cancel();
     },
     explain: result => {
       if (!isOver || result?.failure?.code !== 'cancelled') return result;

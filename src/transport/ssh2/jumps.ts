@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
+import { onAbort } from '../../protocol/on-abort.ts';
 import type { HostAddress } from '../known-hosts.ts';
-import { onAbort } from '../on-abort.ts';
 import type { SshConfig } from '../ssh-config.ts';
 import type { Connection } from '../transport.ts';
 import { cancelled, readable, unreachable } from '../unreachable.ts';
