@@ -8,13 +8,13 @@ import {
   statSync,
 } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { posix, sep } from 'node:path';
+import { posix } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { TsaltError } from '../protocol/error.ts';
 import { checkTrusted } from '../trust/check.ts';
 import { type IgnoreRules, ignoreTest } from './ignore.ts';
 import { listTree, type Tree } from './list-tree.ts';
-import { newFile } from './new-file.ts';
+import { isWithinRoot, newFile } from './new-file.ts';
 import { parseSaltUrl } from './url.ts';
 
 export type FileRootsOptions = IgnoreRules & {
@@ -209,7 +209,7 @@ export class FileRoots {
   #stat(root: string, full: string): Pick<FoundFile, 'size' | 'mode' | 'mtimeMs'> | undefined {
     try {
       const real = realpathSync(full);
-      if (!inside(root, real)) return undefined;
+      if (!isWithinRoot(root, real)) return undefined;
       const stat = statSync(real);
       if (!stat.isFile()) return undefined;
       return { size: stat.size, mode: stat.mode & 0o7777, mtimeMs: stat.mtimeMs };
@@ -286,9 +286,6 @@ const normalise = (path: string): string | undefined => {
     ? undefined
     : rel;
 };
-
-const inside = (root: string, real: string): boolean =>
-  real === root || real.startsWith(root.endsWith(sep) ? root : root + sep);
 
 const realPath = (path: string): string | undefined => {
   try {

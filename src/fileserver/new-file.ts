@@ -1,5 +1,9 @@
 import { lstatSync, realpathSync } from 'node:fs';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
+
+/** Whether a path without links is a folder, or in it. */
+export const isWithinRoot = (root: string, real: string): boolean =>
+  real === root || real.startsWith(root.endsWith(sep) ? root : root + sep);
 
 /**
  * Returns what a file will be that an editor has not saved yet; undefined if there is something at
@@ -11,8 +15,9 @@ export const newFile = (
   text: string,
 ): { readonly size: number; readonly mode: number; readonly mtimeMs: number } | undefined => {
   if (isThere(path)) return undefined;
-  const [first] = relative(realPathOfNew(folder), realPathOfNew(path)).split(sep);
-  return first === '..' ? undefined : { size: Buffer.byteLength(text), mode: 0o644, mtimeMs: 0 };
+  return isWithinRoot(realPathOfNew(folder), realPathOfNew(path))
+    ? { size: Buffer.byteLength(text), mode: 0o644, mtimeMs: 0 }
+    : undefined;
 };
 
 const isThere = (path: string): boolean => {

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { basename, isAbsolute, relative, sep } from 'node:path';
+import { basename, relative, sep } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Request } from '../config/request.ts';
 import { knownModules } from '../control/prepare/known-modules.ts';
@@ -9,6 +9,7 @@ import type { FunctionMeta, ModuleMeta } from '../protocol/meta.ts';
 import type { PlainDict } from '../protocol/plain.ts';
 import type { CheckedHost } from '../roster/roster.ts';
 import type { Finding } from '../validate/findings.ts';
+import { isInFolder } from './project-root.ts';
 import { type Outline, outlineOf } from './text/outline.ts';
 
 /** The project that a language server serves. */
@@ -134,9 +135,9 @@ export class Workspace {
     ] as const)
       for (const saltenv of roots.envs())
         for (const folder of roots.folders(saltenv)) {
-          const rel = relative(folder, path);
-          if (rel !== '' && !rel.startsWith('..') && !isAbsolute(rel))
-            return projectFile(path, rel.split(sep).join('/'), saltenv, isPillar, this.config);
+          if (path === folder || !isInFolder(folder, path)) continue;
+          const rel = relative(folder, path).split(sep).join('/');
+          return projectFile(path, rel, saltenv, isPillar, this.config);
         }
     return undefined;
   }

@@ -268,7 +268,7 @@ export const control: readonly Breakage[] = [
   ...killedBy('test/fileserver/file-roots.test.ts', 'nothing outside of the roots is ever found', [
     {
       file: 'src/fileserver/file-roots.ts',
-      find: 'if (!inside(root, real)) return undefined;',
+      find: 'if (!isWithinRoot(root, real)) return undefined;',
       replace: '',
     },
   ]),
