@@ -38,7 +38,7 @@ describe.skipIf(missing)(`two networks with a worker each${missing ? ` (${missin
   const dir = mkdtempSync(join(tmpdir(), 'tsalt-segments-'));
   const spaces: Record<string, NetworkNamespace> = {};
   const addresses: Record<string, string> = {};
-  const workers: TestWorker[] = [];
+  const workers: [Segment, TestWorker][] = [];
   let redis: TestRedis;
   let control = '';
 
@@ -59,7 +59,7 @@ describe.skipIf(missing)(`two networks with a worker each${missing ? ` (${missin
       control,
       enter,
     });
-    workers.push(one);
+    workers.push([segment, one]);
     return one;
   };
   const lines = async (id: string, name: string): Promise<number> => {
@@ -116,7 +116,7 @@ pillar_roots: {base: [pillar]}
     await Promise.all([worker('dmz'), worker('office')]);
   }, 300_000);
   afterAll(async () => {
-    await Promise.all(workers.map(one => one.end('SIGKILL')));
+    await Promise.all(workers.map(([, one]) => one.end('SIGKILL')));
     for (const space of Object.values(spaces)) space.close();
     await redis?.close();
     for (const { lab } of Object.values(segments)) await lab.down();
@@ -192,7 +192,9 @@ pillar_roots: {base: [pillar]}
     await expect
       .poll(async () => ({ begun: await all('begun'), early }), { timeout: 60_000 })
       .toEqual({ begun: [1, 1, 1, 1], early: '' });
-    await workers[0]?.end('SIGKILL');
+    // The two start side by side, so either may be the first of the list.
+    const [, killed] = workers.find(([segment]) => segment === 'dmz') ?? [];
+    await killed?.end('SIGKILL');
     await worker('dmz');
     const { stdout, code } = await cut;
     const results = JSON.parse(stdout) as Record<string, unknown>;
