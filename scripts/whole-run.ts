@@ -1,0 +1,45 @@
+// `whole-run FILE CODE` judges the run of all tests whose JSON report is in FILE and which ended with
+// CODE. Files of which a test failed run twice more, alone: what passes both times is told as unsteady,
+// a fault to mend that keeps nobody else's change from landing. FILE then holds these answers.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { countTests, filesToRepeat, type RunReport, settle } from './unsteady.ts';
+
+/** Where more files fail than that, something is broken. */
+const mostFiles = 4;
+const times = 2;
+
+const [, , path = 'coverage/results.json', code = '0'] = process.argv;
+const read = (file: string): RunReport => JSON.parse(readFileSync(file, 'utf8')) as RunReport;
+
+const runAlone = (files: readonly string[], to: string): RunReport => {
+  rmSync(to, { force: true });
+  spawnSync(
+    'npx',
+    ['vitest', 'run', '--no-file-parallelism', '--reporter=default', '--reporter=json']
+      .concat(`--outputFile.json=${to}`)
+      .concat(files),
+    { stdio: 'inherit' },
+  );
+  return existsSync(to) ? read(to) : { testResults: [] };
+};
+
+const report = read(path);
+const files = filesToRepeat(report);
+// What fails without a failed test, such as an error that nobody caught, is not found by running it.
+const isRepeated = files.length > 0 && files.length <= mostFiles;
+const again = isRepeated
+  ? Array.from({ length: times }, (_, at) => runAlone(files, `${path}.${at + 1}`))
+  : [];
+const settled = settle(report, again);
+writeFileSync(path, JSON.stringify(settled.report));
+
+const { passed, others } = countTests(settled.report);
+for (const { name, message } of settled.unsteady)
+  console.log(`unsteady, passed ${times} times alone: ${name}\n    ${message.split('\n')[0]}`);
+for (const line of others) console.log(line);
+console.log(
+  `${passed} passed, ${others.length} failed or skipped, ${settled.unsteady.length} unsteady`,
+);
+const isExplained = code === '0' || settled.unsteady.length > 0;
+process.exitCode = others.length === 0 && passed > 0 && isExplained ? 0 : 1;
