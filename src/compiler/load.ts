@@ -5,10 +5,10 @@ import type { Trace } from '../data/values/position.ts';
 import type { Data, Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
 import { withoutEnd } from '../data/values/without-end.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { type SourceLocation, TsaltError } from '../protocol/error.ts';
 import { isFalsy } from './high.ts';
 import { IncludeTags, taggedInclude } from './include-tags.ts';
-import { locationOf, setFile } from './location.ts';
+import { includeLocation, locationOf, setFile } from './location.ts';
 import { missingHint, missingSentence } from './missing-sls.ts';
 import { type Problem, problem, renderProblem } from './problem.ts';
 
@@ -36,6 +36,8 @@ export type LoadedSls = {
 export type SlsLoadOptions = {
   readonly matches: Matches;
   readonly loader: SlsLoader;
+  /** Returns where an SLS of `matches` is written, such as `assignedAt`. */
+  readonly placeOf?: ((saltenv: string, sls: string) => SourceLocation | undefined) | undefined;
 };
 
 /** The root SLS in order; a problem for a match without an environment. */
@@ -50,7 +52,7 @@ export type SlsRoot = {
  * Renders the SLS of all matches and their includes, each once, in Salt's order: a file's includes
  * come before the next match. Collects the errors of all files.
  */
-export const loadSls = async ({ matches, loader }: SlsLoadOptions): Promise<SlsTree> => {
+export const loadSls = async ({ matches, loader, placeOf }: SlsLoadOptions): Promise<SlsTree> => {
   const session = newSession(loader, matches);
   const roots: SlsRoot[] = [];
   for (const [saltenv, names] of matches)
@@ -61,8 +63,12 @@ export const loadSls = async ({ matches, loader }: SlsLoadOptions): Promise<SlsT
       }
       const found = await named(session, saltenv, asked);
       for (const sls of found.length > 0 ? found : [asked])
-        if (!session.seen.has(keyOf(saltenv, sls)))
-          roots.push({ asked, saltenv, loaded: await loadOne(session, saltenv, sls) });
+        if (!session.seen.has(keyOf(saltenv, sls))) {
+          const loaded = await loadOne(session, saltenv, sls);
+          const isMissing = placeOf !== undefined && loaded.file === undefined;
+          const at = isMissing ? placeOf(saltenv, asked) : undefined;
+          roots.push({ asked, saltenv, loaded: withPlace(loaded, at) });
+        }
     }
   session.tags.inherit();
   return roots;
@@ -175,7 +181,7 @@ const withIncludes = async (
   }
   const includes: (LoadedSls | Problem)[] = [];
   for (const [index, entry] of declared.entries()) {
-    const at = locationOf([data, declared], index) ?? locationOf([data], 'include');
+    const at = includeLocation(data, declared, index);
     const { name, tags } = taggedInclude(entry);
     const found = await resolveInclude(session, { saltenv, sls, file }, name);
     if (typeof found === 'string') {
@@ -197,7 +203,7 @@ const unusable = (data: Data, file: string): Problem[] =>
     ? [problem(`Error when rendering state with contents: ${pyStr(data)}`, { file })]
     : [];
 
-/** Reports a missing SLS at the position of its include. */
+/** Reports a missing SLS at the position where it is asked for. */
 const withPlace = (loaded: LoadedSls, at: Problem['at']): LoadedSls =>
   at === undefined || loaded.file !== undefined
     ? loaded

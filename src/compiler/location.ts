@@ -1,6 +1,6 @@
 import type { TextPosition, Trace } from '../data/values/position.ts';
 import { keyPosition, nodePosition } from '../data/values/position.ts';
-import type { Dict } from '../data/values/value.ts';
+import { type Data, type Dict, isDict } from '../data/values/value.ts';
 import type { SourceLocation } from '../protocol/error.ts';
 
 // Stored in the nodes themselves: weak maps of that size make the garbage collector slow.
@@ -34,6 +34,13 @@ export const copyOf = (node: Dict): Dict => {
   if (from[fileKey] !== undefined) copy[fileKey] = from[fileKey];
   if (from[traceKey]) copy[traceKey] = from[traceKey];
   return copy;
+};
+
+/** Returns the position of an entry of the list `include` of an SLS. */
+export const includeLocation = (data: Dict, include: Data[], index: number) => {
+  const entry = include[index];
+  const at = isDict(entry) ? locationOf([data, entry]) : locationOf([data, include], index);
+  return at ?? locationOf([data], 'include');
 };
 
 /** Returns the file of a node, if it is recorded there. */

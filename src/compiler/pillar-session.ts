@@ -1,6 +1,7 @@
 import type { SlsLoader } from '../data/sls.ts';
 import type { MergeOptions } from '../data/values/merge.ts';
 import type { Data, Dict } from '../data/values/value.ts';
+import type { SourceLocation } from '../protocol/error.ts';
 import type { Subject } from '../targeting/match.ts';
 import type { Problem } from './problem.ts';
 
@@ -49,6 +50,8 @@ export type PillarSession = PillarInput & {
   readonly ignored: Map<string, Set<string>>;
   readonly problems: Problem[];
   readonly lists: Map<string, readonly string[]>;
+  /** For each list of SLS in the merged top files: where it names an SLS. */
+  readonly places: WeakMap<readonly Data[], (sls: string) => SourceLocation | undefined>;
 };
 
 export const isEnv = ({ envs }: PillarSession, env: string): boolean =>

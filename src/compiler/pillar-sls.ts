@@ -4,32 +4,33 @@ import type { RenderedSls } from '../data/sls.ts';
 import { mergeDicts } from '../data/values/merge.ts';
 import type { Data, Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { type SourceLocation, TsaltError } from '../protocol/error.ts';
 import { isFalsy } from './high.ts';
-import { locationOf, setFile } from './location.ts';
+import { includeLocation, locationOf, setFile } from './location.ts';
 import { missingHint, missingSentence } from './missing-sls.ts';
 import { asStringList, isEnv, type PillarSession } from './pillar-session.ts';
+import type { PillarMatches } from './pillar-top.ts';
 import type { Problem } from './problem.ts';
 import { problem, problemOf } from './problem.ts';
 
 /** Renders the SLS that the top file assigns to the host, and their includes. */
 export const renderPillar = async (
   session: PillarSession,
-  matches: Map<string, string[]>,
+  matches: PillarMatches,
 ): Promise<Dict> => {
   let pillar: Dict = new Map(session.override ?? []);
   for (const [env, wanted] of matches) {
     const mods: Mods = new Map();
-    const names: string[] = [];
-    for (const sls of wanted) {
+    const names: [string, SourceLocation | undefined][] = [];
+    for (const [sls, at] of wanted) {
       const list = await asStringList(session, env);
       if (!list) session.problems.push(noEnvironment(env));
       const found = fnmatchFilter(list ?? [], sls);
-      names.push(...(found.length > 0 ? found : [sls]));
+      for (const name of found.length > 0 ? found : [sls]) names.push([name, at]);
     }
-    for (const sls of names) {
+    for (const [sls, at] of names) {
       const { data, errors } = await renderPillarSls(
-        { session, env, mods, defaults: new Map() },
+        { session, env, mods, defaults: new Map(), at },
         sls,
       );
       session.problems.push(...errors);
@@ -49,6 +50,8 @@ type Rendering = {
   readonly env: string;
   readonly mods: Mods;
   readonly defaults: Dict;
+  /** Where the SLS is asked for. */
+  readonly at: SourceLocation | undefined;
 };
 
 type Part = { readonly data: Dict | undefined; readonly errors: readonly Problem[] };
@@ -81,14 +84,15 @@ const renderPillarSls = async (rendering: Rendering, sls: string): Promise<Part>
   const parts: Dict[] = [];
   let inherited = defaults;
   let last: Part['errors'] = [];
-  for (const entry of include) {
+  for (const [index, entry] of include.entries()) {
+    const at = includeLocation(data, include, index);
     const { name, key, defaults: given } = readInclude(entry);
     if (given) inherited = given;
     for (const target of await includeTargets(session, env, { sls, init }, name, errors)) {
       let part = mods.get(target);
       if (!mods.has(target))
         ({ data: part, errors: last } = await renderPillarSls(
-          { session, env, mods, defaults: inherited },
+          { session, env, mods, defaults: inherited, at },
           target,
         ));
       // As in Salt, a known include adds the errors of the include before it again.
@@ -104,7 +108,7 @@ const renderPillarSls = async (rendering: Rendering, sls: string): Promise<Part>
 };
 
 const renderOrReport = async (
-  { session, env, defaults }: Rendering,
+  { session, env, defaults, at }: Rendering,
   sls: string,
   problems: Problem[],
 ): Promise<RenderedSls | undefined> => {
@@ -117,7 +121,7 @@ const renderOrReport = async (
       const message = `Specified SLS '${sls}' in environment '${env}' is not available on the salt master`;
       const hint = missingHint(loader, env, sls, await loader.list(env));
       const sentence = missingSentence(env, sls).replace('SLS', 'pillar SLS');
-      problems.push({ ...problem(message, undefined, hint), sentence });
+      problems.push({ ...problem(message, at, hint), sentence });
     }
     return rendered;
   } catch (error) {

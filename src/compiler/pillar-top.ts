@@ -2,8 +2,9 @@ import { pyStr } from '../data/python/python-text.ts';
 import type { RenderedSls } from '../data/sls.ts';
 import type { Data, DataKey } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { type SourceLocation, TsaltError } from '../protocol/error.ts';
 import type { Subject } from '../targeting/match.ts';
+import { locationOf, setFile } from './location.ts';
 import { isEnv, type PillarSession } from './pillar-session.ts';
 import type { Problem } from './problem.ts';
 import { problem, renderProblem } from './problem.ts';
@@ -72,8 +73,9 @@ const mergePillarTops = (
 ): PillarTop | undefined => {
   const top: PillarTop = new Map();
   const orders = new Map<string, Map<DataKey, number>>();
-  for (const { data } of files) {
+  for (const { data, file, trace } of files) {
     if (!isDict(data)) return undefined;
+    setFile(data, file, trace);
     for (const [key, targets] of data) {
       if (key === 'include') continue;
       if (!isDict(targets)) return undefined;
@@ -81,10 +83,12 @@ const mergePillarTops = (
       for (const [target, written] of targets) {
         const items = itemsOf(written);
         if (!Array.isArray(items)) return undefined;
-        put(top, env, target, [
+        const kept = [
           ...items.filter(item => isDict(item) && item.has('match')),
           ...new Set(items.filter(item => typeof item === 'string')),
-        ]);
+        ];
+        put(top, env, target, kept);
+        session.places.set(kept, item => locationOf([data, written], items.indexOf(item)));
         put(orders, env, target, targetOrder(items));
         if (items.some(item => isDict(item) && item.get('ignore_missing') === true))
           ignore(session, env, items);
@@ -131,22 +135,26 @@ const ignore = ({ ignored }: PillarSession, env: string, items: readonly Data[])
   ignored.set(env, names);
 };
 
-/** Returns the SLS that the top file assigns to the host, by environment. */
+/** The pillar SLS of a host in their order, and where each is assigned, by environment. */
+export type PillarMatches = Map<string, Map<string, SourceLocation | undefined>>;
+
+/** Returns the SLS that the top file assigns to the host. */
 export const pillarMatches = (
   session: PillarSession,
   top: PillarTop,
   subject: Subject,
-): Map<string, string[]> => {
+): PillarMatches => {
   const { pillarenv } = session.options;
-  const found = new Map<string, string[]>();
+  const found: PillarMatches = new Map();
   for (const [env, targets] of top) {
     if (pillarenv && env !== pillarenv) continue;
     for (const [target, items] of targets) {
       if (!confirm(target, items, subject)) continue;
-      const list = found.get(env) ?? [];
+      const assigned = found.get(env) ?? new Map<string, SourceLocation | undefined>();
       for (const item of items)
-        if (typeof item === 'string' && !list.includes(item)) list.push(item);
-      found.set(env, list);
+        if (typeof item === 'string' && !assigned.has(item))
+          assigned.set(item, session.places.get(items)?.(item));
+      found.set(env, assigned);
     }
   }
   return found;

@@ -24,6 +24,7 @@ export const compilePillar = async (input: PillarInput): Promise<CompiledPillar>
     ignored: new Map(),
     problems: [],
     lists: new Map(),
+    places: new WeakMap(),
   };
   const merge = (first: Dict, second: Dict): Dict => mergeDicts(first, second, options.merge);
   const { top, problems: topProblems } = await pillarTop(session);

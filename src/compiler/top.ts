@@ -3,7 +3,7 @@ import { pyRepr, pyStr } from '../data/python/python-text.ts';
 import type { SlsLoader } from '../data/sls.ts';
 import type { Data, DataKey, Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
-import { TsaltError } from '../protocol/error.ts';
+import { type SourceLocation, TsaltError } from '../protocol/error.ts';
 import type { Subject } from '../targeting/match.ts';
 import { matches as isMatch } from '../targeting/match.ts';
 import { isFalsy } from './high.ts';
@@ -281,6 +281,16 @@ export const topMatches = (
     for (const [target, data] of isDict(targets) ? targets : []) consider(pyStr(env), target, data);
   }
   return found;
+};
+
+/** Returns where a top file assigns an SLS to a target, the first one that does. */
+export const assignedAt = (top: Top, saltenv: string, sls: string): SourceLocation | undefined => {
+  const targets = top.get(saltenv);
+  for (const states of isDict(targets) ? targets.values() : []) {
+    const index = Array.isArray(states) ? states.indexOf(sls) : -1;
+    if (index >= 0) return locationOf([targets, states], index);
+  }
+  return undefined;
 };
 
 /** Without `match:` a target in a top file is a compound expression. (salt.matchers.confirm_top) */

@@ -7,7 +7,7 @@ import { brokenPillar } from '../compiler/pillar.ts';
 import type { Problem } from '../compiler/problem.ts';
 import { messagesOf } from '../compiler/problem.ts';
 import type { Top, TopResult } from '../compiler/top.ts';
-import { loadTop, topMatches } from '../compiler/top.ts';
+import { assignedAt, loadTop, topMatches } from '../compiler/top.ts';
 import { pyStr } from '../data/python/python-text.ts';
 import type { SlsLoader } from '../data/sls.ts';
 import type { Data, Dict } from '../data/values/value.ts';
@@ -218,6 +218,18 @@ export const matchTop = (view: StateCallView, top: Top): Matches =>
     },
     { saltenv: view.saltenv, envs: view.loader.envs() },
   );
+
+/**
+ * Loads the SLS that a top file assigns to the host.
+ *
+ * @param matches all of them, or some
+ */
+export const loadTopSls = (view: StateCallView, top: Top, matches: Matches): Promise<SlsTree> =>
+  loadSls({
+    matches,
+    loader: view.loader,
+    placeOf: (saltenv, sls) => assignedAt(top, saltenv, sls),
+  });
 
 /** Returns the compiler settings of the configuration. */
 export const compileOptions = ({ config }: WrapperContext) => {

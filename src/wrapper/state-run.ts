@@ -2,7 +2,6 @@ import { chunkData } from '../compiler/chunks.ts';
 import { closureOf } from '../compiler/closure.ts';
 import { type Compiled, compile } from '../compiler/compile.ts';
 import type { Matches, SlsTree } from '../compiler/load.ts';
-import { loadSls } from '../compiler/load.ts';
 import { type Problem, problem } from '../compiler/problem.ts';
 import { verifyTop } from '../compiler/top.ts';
 import type { Data, Dict } from '../data/values/value.ts';
@@ -18,6 +17,7 @@ import {
   compileErrors,
   compileOptions,
   loadMods,
+  loadTopSls,
   matchTop,
   readTop,
   required,
@@ -132,7 +132,7 @@ const runTop = async (view: StateCallView, stateTop?: string): Promise<Outcome> 
     return noStates(comment, problems.length > 0 ? problems : [noMatch(view, data, stateTop)]);
   }
   const matches = whitelisted(all, named.get('whitelist') ?? null);
-  const tree = await loadSls({ matches, loader: view.loader });
+  const tree = await loadTopSls(view, data, matches);
   const exclude = excludeOf(view);
   const options = { ...compileOptions(ctx), ...(exclude.length > 0 ? { exclude } : {}) };
   const compiled = compile(tree, options);

@@ -2,7 +2,6 @@ import { chunkData } from '../compiler/chunks.ts';
 import { type Compiled, compile } from '../compiler/compile.ts';
 import { gather } from '../compiler/gather.ts';
 import { highData, isEmpty } from '../compiler/high.ts';
-import { loadSls } from '../compiler/load.ts';
 import type { Problem } from '../compiler/problem.ts';
 import { matchesAsData, verifyTop } from '../compiler/top.ts';
 import { verifyHigh } from '../compiler/verify.ts';
@@ -14,6 +13,7 @@ import {
   compileErrors,
   compileOptions,
   loadMods,
+  loadTopSls,
   matchTop,
   readTop,
   required,
@@ -83,7 +83,7 @@ const topToShow = async (view: StateCallView) => {
 export const highTree = async (view: StateCallView) => {
   const { top, problems } = await topToShow(view);
   const faults = verifyTop(top);
-  const tree = await loadSls({ matches: matchTop(view, top), loader: view.loader });
+  const tree = await loadTopSls(view, top, matchTop(view, top));
   return { tree, faults: [...problems, ...faults] };
 };
 

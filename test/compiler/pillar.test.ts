@@ -88,7 +88,7 @@ test('every fault is collected with its place, and the failure keeps them', asyn
   expect(compiled.problems.map(({ message, at }) => [message, at?.file])).toEqual([
     ["Rendering SLS 'a' failed. Please see master log for details.", 'a.sls'],
     ["Include Declaration in SLS 'b' is not formed as a list", 'b.sls'],
-    ["Specified SLS 'nope' in environment 'base' is not available on the salt master", undefined],
+    ["Specified SLS 'nope' in environment 'base' is not available on the salt master", 'top.sls'],
   ]);
   const failure = pillarFailure(compiled.problems, compiled.pillar);
   expect(failure.kind).toBe('pillar');

@@ -104,16 +104,16 @@ describe('tsalt-ssh validate', () => {
     const all = ['web1', 'web2', 'db1'];
     const found = findings.map(({ rule, file, line, hosts: who }) => [rule, file, line, who]);
     expect(found).toEqual([
-      ['missing-sls', undefined, undefined, all],
       ['pillar', 'pillar/a.sls', 1, all],
       ['unknown-argument', 'states/common.sls', 3, all],
       ['argument-type', 'states/common.sls', 4, all],
       ['unknown-argument', 'states/common.sls', 7, all],
       ['compile', 'states/common.sls', 8, all],
       ['unknown-function', 'states/common.sls', 9, all],
+      ['missing-sls', 'states/top.sls', 2, all],
       ['render', 'states/web.sls', expect.any(Number), ['web1', 'web2']],
     ]);
-    expect(findings[2]?.message).toContain("(did you mean 'contents'?)");
+    expect(findings[1]?.message).toContain("(did you mean 'contents'?)");
   });
 
   test('checks only the target and the SLS that are named', async () => {
@@ -138,6 +138,41 @@ describe('tsalt-ssh validate', () => {
     );
     expect(findings.at(-1)).toMatchObject({ rule: 'render', hosts: ['db1 (debian-12)'] });
     expect(count).toBe(2);
+  });
+
+  test('an SLS that is missing is found where a top file or an include names it', async () => {
+    const cwd = project({
+      ...hosts,
+      'states/top.sls': "base:\n  '*':\n    - a\n    - no_state\n",
+      'states/a.sls': 'include:\n  - no_include\nx: test.nop\n',
+      'pillar/top.sls': `#!jinja|yaml
+base:
+{% for sls in ['p', 'no_pillar'] %}
+  '{{ '*' * loop.index }}':
+    - match: glob
+    - {{ sls }}
+{% endfor %}
+  'db*':
+    - match: glob
+    - p
+    - no_db
+`,
+      'pillar/p.sls': 'include:\n  - q\n  - no_part: {key: a}\n',
+      'pillar/q.sls': 'k: 1\n',
+    });
+    const { findings } = await check(cwd);
+    const found = findings.map(({ message, file, line, hosts: who }) => [
+      /'(no_\w+)'/.exec(message)?.[1],
+      `${file}:${line}`,
+      who.length,
+    ]);
+    expect(found).toEqual([
+      ['no_part', 'pillar/p.sls:3', 3],
+      ['no_pillar', 'pillar/top.sls:6', 3],
+      ['no_db', 'pillar/top.sls:11', 1],
+      ['no_include', 'states/a.sls:2', 3],
+      ['no_state', 'states/top.sls:4', 3],
+    ]);
   });
 
   test('distinguishes hosts of one system by their names, roster grains and pillar', async () => {
@@ -335,7 +370,7 @@ describe('formats of tsalt-ssh validate', () => {
     const lines = (await show('github')).trim().split('\n');
     expect(lines).toHaveLength(8);
     for (const line of lines) expect(line).toMatch(/^::error [^:]*::\S/);
-    expect(lines[2]).toMatch(/^::error file=states\/common\.sls,line=3,col=7,title=/);
+    expect(lines[1]).toMatch(/^::error file=states\/common\.sls,line=3,col=7,title=/);
   });
 
   test('sarif has a rule and a location for each result', async () => {
@@ -349,7 +384,7 @@ describe('formats of tsalt-ssh validate', () => {
     expect(version).toBe('2.1.0');
     const ids = runs[0]?.tool.driver.rules.map(({ id }) => id);
     expect(runs[0]?.results.every(({ ruleId }) => ids?.includes(ruleId))).toBe(true);
-    expect(runs[0]?.results[2]?.locations).toMatchObject([
+    expect(runs[0]?.results[1]?.locations).toMatchObject([
       {
         physicalLocation: {
           artifactLocation: { uri: 'states/common.sls' },

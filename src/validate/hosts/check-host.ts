@@ -1,6 +1,6 @@
-import { loadSls, type Matches, type SlsTree } from '../../compiler/load.ts';
+import { loadSls, type Matches, type SlsLoadOptions, type SlsTree } from '../../compiler/load.ts';
 import { brokenPillar } from '../../compiler/pillar.ts';
-import { topMatches, verifyTop } from '../../compiler/top.ts';
+import { assignedAt, topMatches, verifyTop } from '../../compiler/top.ts';
 import { renderSettings, slsLoader } from '../../control/facts/sls-loader.ts';
 import type { HostAttempt } from '../../control/host/attempt.ts';
 import type { RenderedSls, SlsLoader } from '../../data/sls.ts';
@@ -114,14 +114,15 @@ export const checkHostStates = async (
   const trees: SlsTree[] = [];
   const groups: (readonly LowChunk[])[] = [];
   const compiledTrees: CheckedTree[] = [];
-  for (const matches of await matchesOf(view, settings, { findings, trace })) {
+  const { groups: asked, placeOf } = await matchesOf(view, settings, { findings, trace });
+  for (const matches of asked) {
     recorder.reset(matches);
     let isRendered = false;
     const { tree, compiled } = await alike.checked(
       { profile, matches, context: saltenv => attempt.templates.context(pillar, saltenv) },
       async () => {
         isRendered = true;
-        const tree = await loadSls({ matches, loader });
+        const tree = await loadSls({ matches, loader, placeOf });
         const key = recorder.key();
         let compiled = key === undefined ? undefined : cache.states.get(key);
         if (!compiled) {
@@ -184,19 +185,22 @@ const pillarOf = async (ctx: WrapperContext, findings: Finding[]): Promise<Dict>
   }
 };
 
-/** Returns groups of SLS that are compiled together: those named, those of the top file, or each SLS alone. */
+/** Groups of SLS that are compiled together, and where a top file names them. */
+type AskedSls = Pick<SlsLoadOptions, 'placeOf'> & { readonly groups: readonly Matches[] };
+
+/** Returns the SLS that are named, those of the top file, or each SLS alone. */
 const matchesOf = async (
   view: StateCallView,
   { sls }: CheckSettings,
   { findings, trace }: { readonly findings: Finding[]; readonly trace: CheckTrace },
-): Promise<Matches[]> => {
+): Promise<AskedSls> => {
   const env = view.saltenv ?? 'base';
-  if (sls) return [new Map([[env, sls]])];
+  if (sls) return { groups: [new Map([[env, sls]])] };
   const { top, problems, fatal } = await readTop(view);
   findings.push(...(fatal ? [fatal] : problems).map(one => findingOf('top', one)));
-  if (fatal || problems.length > 0) return [];
+  if (fatal || problems.length > 0) return { groups: [] };
   if (top.size === 0 && !(await hasTop(view)))
-    return (await view.loader.list(env)).map(name => new Map([[env, [name]]]));
+    return { groups: (await view.loader.list(env)).map(name => new Map([[env, [name]]])) };
   findings.push(...verifyTop(top).map(one => findingOf('top', one)));
   try {
     const matches = matchTop(view, top);
@@ -209,10 +213,10 @@ const matchesOf = async (
         severity: 'note',
         message: `No target of ${view.ctx.config.state_top} matches ${view.ctx.id}.`,
       });
-    return [matches];
+    return { groups: [matches], placeOf: (saltenv, name) => assignedAt(top, saltenv, name) };
   } catch (error) {
     findings.push(findingOfError('top', error));
-    return [];
+    return { groups: [] };
   }
 };
 
