@@ -4,11 +4,11 @@ import { expect, test } from 'vitest';
 
 /** Programs that tests run as built files, and a test that does. */
 const programs: Readonly<Record<string, string>> = {
-  'src/main.ts': 'test/integration/first-use.test.ts',
-  'src/cli/worker-process.ts': 'test/integration/worker-processes.test.ts',
-  'src/cli/detach/detached-run.ts': 'test/integration/detach.test.ts',
+  'src/main.ts': 'test/integration/prompt/first-use.test.ts',
+  'src/cli/worker-process.ts': 'test/integration/workers/worker-processes.test.ts',
+  'src/cli/detach/detached-run.ts': 'test/integration/workers/detach.test.ts',
   'src/loader/main.ts': 'test/loader/programs.test.ts',
-  'src/output/html/page/main.ts': 'test/integration/html-report.test.ts',
+  'src/output/html/page/main.ts': 'test/integration/reports/html-report.test.ts',
   'src/render/script/guest/main.ts': 'test/render/mako.test.ts',
 };
 
@@ -17,7 +17,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'src/bundle/builtin-types.ts':
     'scripts/types.ts runs it: the type tests in test/types use the result',
   'src/runtime/grains-main.ts':
-    'test/integration/rollout.test.ts: hosts that are asked for their grains',
+    'test/integration/rollout/rollout.test.ts: hosts that are asked for their grains',
   'src/modules/vitest.ts': 'test/bundle/install.test.ts imports it as tsalt-ssh/vitest',
   'src/modules/apache/states/apache_conf.ts': 'test/states/apache.test.ts composes its name',
   'src/modules/apache/states/apache_site.ts': 'test/states/apache.test.ts composes its name',

@@ -3,7 +3,7 @@ import { type Breakage, killedBy } from '../breakage.ts';
 /** Guards on the control node. */
 export const control: readonly Breakage[] = [
   ...killedBy(
-    'test/integration/host-options.test.ts',
+    'test/integration/prompt/host-options.test.ts',
     'a host gets the options of modules and those that it is to have, no other ones',
     [
       {
@@ -80,7 +80,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/integration/hostile-costs.test.ts',
+    'test/integration/hostile/hostile-costs.test.ts',
     'a template gets no answer of very many values',
     [
       {
@@ -92,7 +92,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/integration/hostile-costs.test.ts',
+    'test/integration/hostile/hostile-costs.test.ts',
     'all answers that templates get are bounded together',
     [
       {
@@ -160,7 +160,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/integration/trust.test.ts',
+    'test/integration/hostile/trust.test.ts',
     '%s that every user can write is not used',
     [
       {
@@ -172,7 +172,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/integration/trust.test.ts',
+    'test/integration/hostile/trust.test.ts',
     '%s of another user is not used',
     [
       {
@@ -184,7 +184,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/integration/trust.test.ts',
+    'test/integration/hostile/trust.test.ts',
     'log and output files of other users, and their links, are not written to',
     [
       {
@@ -196,7 +196,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/integration/trust.test.ts',
+    'test/integration/hostile/trust.test.ts',
     'neither the cache nor the file of known hosts is in a folder of another user',
     [
       {
@@ -309,7 +309,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/integration/hostile-calls.test.ts',
+    'test/integration/hostile/hostile-calls.test.ts',
     'options that a host receives have no path of the control node',
     [
       {
@@ -321,7 +321,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/integration/hostile-calls.test.ts',
+    'test/integration/hostile/hostile-calls.test.ts',
     'a host lists what lies below the folders that its job names',
     [
       {
@@ -349,7 +349,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/integration/hostile-templates.test.ts',
+    'test/integration/hostile/hostile-templates.test.ts',
     'a template of the host reads no file of the roots and calls nothing that the host could not ask for',
     [
       {
@@ -406,7 +406,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/integration/hostile-files.test.ts',
+    'test/integration/hostile/hostile-files.test.ts',
     'a host fetches each file from the saltenv that its job names it in',
     [
       {
@@ -451,7 +451,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/integration/hostile-costs.test.ts',
+    'test/integration/hostile/hostile-costs.test.ts',
     'a host that sends %s ends its own run only',
     [
       {
@@ -533,7 +533,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/integration/mine.test.ts',
+    'test/integration/orchestrate/mine.test.ts',
     'a host that never answers holds up nobody: reached by %s',
     [
       {
@@ -589,7 +589,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/integration/queue-worker-identity.test.ts',
+    'test/integration/workers/queue-worker-identity.test.ts',
     'a worker can neither read nor forge the messages of another one of its segment',
     [
       {
@@ -606,7 +606,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/integration/queue-worker-identity.test.ts',
+    'test/integration/workers/queue-worker-identity.test.ts',
     'a worker whose key was removed has no host, and no file sent after that; the other one goes on',
     [
       {
@@ -618,7 +618,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/integration/queue-worker-identity.test.ts',
+    'test/integration/workers/queue-worker-identity.test.ts',
     'a job that a worker takes and keeps is offered again',
     [
       {

@@ -237,7 +237,7 @@ export const managed: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/integration/state-runs.test.ts',
+    'test/integration/runs/state-runs.test.ts',
     'a state with no_log shows nothing of what it did, in any output and event',
     [
       {

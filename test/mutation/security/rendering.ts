@@ -102,7 +102,7 @@ export const rendering: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/integration/tainted-hosts.test.ts',
+    'test/integration/hostile/tainted-hosts.test.ts',
     'a grain in a pillar file includes no pillar of another host',
     [
       {
