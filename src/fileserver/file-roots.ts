@@ -5,9 +5,9 @@ import {
   type ReadStream,
   readFileSync,
   realpathSync,
+  type Stats,
   statSync,
 } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { TsaltError } from '../protocol/error.ts';
@@ -151,9 +151,12 @@ export class FileRoots {
     }
   }
 
-  /** A file's bytes as a stream, for files that may be large. `throws` as `bytes`. */
-  stream(path: string, saltenv = 'base'): ReadStream {
-    return createReadStream(this.#need(path, saltenv).path, { highWaterMark: readAhead });
+  /** A file's bytes: those of a large file as a stream. `throws` as `bytes`. */
+  content(path: string, saltenv = 'base'): Buffer | ReadStream {
+    const file = this.#need(path, saltenv).path;
+    return statSync(file).size <= smallFile
+      ? readFileSync(file)
+      : createReadStream(file, { highWaterMark: readAhead });
   }
 
   /** Hex SHA-256 of a file; computed again only when size, time or inode changed. */
@@ -162,10 +165,11 @@ export class FileRoots {
     const unsaved = this.#options.unsaved?.get(file.path);
     if (unsaved !== undefined)
       return Promise.resolve(createHash('sha256').update(unsaved).digest('hex'));
-    const key = `${stampOf(file.path)}\0${file.path}`;
+    const stat = statSync(file.path);
+    const key = `${stampOf(stat)}\0${file.path}`;
     const known = this.#hashes.get(key);
     if (known) return known;
-    const hash = hashFile(file.path, file.size);
+    const hash = hashFile(file.path, stat.size);
     this.#hashes.set(key, hash);
     hash.catch(() => this.#hashes.delete(key));
     return hash;
@@ -181,7 +185,7 @@ export class FileRoots {
   #content({ path }: FoundFile): Content {
     const unsaved = this.#options.unsaved?.get(path);
     if (unsaved !== undefined) return { stamp: '', bytes: Buffer.from(unsaved), text: unsaved };
-    const stamp = stampOf(path);
+    const stamp = stampOf(statSync(path));
     const known = this.#contents.get(path);
     if (known?.stamp === stamp) return known;
     const content: Content = { stamp, bytes: readFileSync(path) };
@@ -208,7 +212,7 @@ export class FileRoots {
 
   #stat(root: string, full: string): Pick<FoundFile, 'size' | 'mode' | 'mtimeMs'> | undefined {
     try {
-      const real = realpathSync(full);
+      const real = realpathSync.native(full);
       if (!isWithinRoot(root, real)) return undefined;
       const stat = statSync(real);
       if (!stat.isFile()) return undefined;
@@ -269,6 +273,8 @@ type Content = { readonly stamp: string; readonly bytes: Buffer; text?: string }
 
 const cachedSize = 1024 * 1024;
 const readAhead = 256 * 1024;
+/** Up to this size, handing a file to another thread takes longer than reading it. */
+const smallFile = 64 * 1024;
 /** Limit of cached look-ups: hosts may request any number of paths. */
 const mostFound = 50_000;
 
@@ -289,22 +295,17 @@ const normalise = (path: string): string | undefined => {
 
 const realPath = (path: string): string | undefined => {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
     return undefined;
   }
 };
 
-const stampOf = (path: string): string => {
-  const { size, mtimeMs, ino, ctimeMs } = statSync(path);
-  return `${size}:${mtimeMs}:${ctimeMs}:${ino}`;
-};
+const stampOf = ({ size, mtimeMs, ino, ctimeMs }: Stats): string =>
+  `${size}:${mtimeMs}:${ctimeMs}:${ino}`;
 
 const hashFile = async (path: string, size: number): Promise<string> => {
-  if (size <= readAhead)
-    return createHash('sha256')
-      .update(await readFile(path))
-      .digest('hex');
+  if (size <= smallFile) return createHash('sha256').update(readFileSync(path)).digest('hex');
   const hash = createHash('sha256');
   await pipeline(createReadStream(path, { highWaterMark: readAhead }), hash);
   return hash.digest('hex');

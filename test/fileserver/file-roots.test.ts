@@ -2,6 +2,7 @@ import {
   chmodSync,
   mkdirSync,
   mkdtempSync,
+  type ReadStream,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -151,12 +152,20 @@ test('hashes and texts follow a file that changed', async () => {
   expect(files.read('x')).toBe('other');
 });
 
-test('a large file comes as a stream', async () => {
-  const root = folder({ big: 'x'.repeat(3_000_000) });
+test('a large file comes as a stream, a small one at once', async () => {
+  const root = folder({ big: 'x'.repeat(3_000_000), small: 'y' });
+  const files = new FileRoots({ base: [root] });
+  const content = files.content('big');
+  expect(content).not.toBeInstanceOf(Buffer);
   const sizes: number[] = [];
-  for await (const chunk of new FileRoots({ base: [root] }).stream('big'))
-    sizes.push((chunk as Buffer).length);
+  for await (const chunk of content as AsyncIterable<Buffer>) sizes.push(chunk.length);
+  expect(sizes.length).toBeGreaterThan(1);
   expect(sizes.reduce((a, b) => a + b)).toBe(3_000_000);
+  expect(files.content('small')).toEqual(Buffer.from('y'));
+  writeFileSync(join(root, 'small'), 'z'.repeat(1_000_000));
+  const grown = files.content('small');
+  expect(grown).not.toBeInstanceOf(Buffer);
+  (grown as ReadStream).destroy();
 });
 
 test('text that is not UTF-8 is refused by name, a byte order mark is dropped', () => {

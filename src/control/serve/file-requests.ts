@@ -5,6 +5,7 @@ import type { FileResponse, ListedFile } from '../../protocol/job.ts';
 import { type Handler, WithContent } from '../../protocol/peer.ts';
 import { isPlainDict, plainText } from '../../protocol/plain.ts';
 import type { PrefetchedRender } from '../../protocol/prefetch.ts';
+import { Turns } from '../../protocol/turns.ts';
 import { readable } from '../../transport/unreachable.ts';
 import { hashLimit, type RenderAhead } from '../prepare/prefetch.ts';
 import { cleanPath, envOf, type FileRefs } from './file-refs.ts';
@@ -97,7 +98,7 @@ export const fileHandlers = ({
       } satisfies FileResponse;
       return have === sha256 || peek
         ? { ...answer, same: true }
-        : new WithContent(answer, roots.stream(path, saltenv));
+        : new WithContent(answer, roots.content(path, saltenv));
     },
     'file.list': async (said: unknown) => {
       const { path, saltenv, hashes } = readList(said);
@@ -107,13 +108,7 @@ export const fileHandlers = ({
       const files = roots.list(env).filter(file => folder === '' || file.startsWith(`${folder}/`));
       const start = folder === '' ? 0 : folder.length + 1;
       if (!hashes) return files.map(file => file.slice(start));
-      const listed: ListedFile[] = [];
-      for (const file of files) {
-        const { size = 0, mode = 0 } = roots.find(file, env) ?? {};
-        const sha256 = size > hashLimit ? null : await hashIn(roots, file, env);
-        listed.push([file.slice(start), size, mode, sha256]);
-      }
-      return listed;
+      return listWithHashes(roots, env, files, start);
     },
     'file.render': async (said: unknown) => {
       if (!isReference(said)) throw ended(unknownTemplate());
@@ -145,6 +140,27 @@ export const fileHandlers = ({
       return rendered(request, 'confined', request.have);
     },
   };
+};
+
+/** Milliseconds after which other hosts are answered while a large folder is listed. */
+const turnLength = 20;
+
+/** @param start where the path inside the folder begins */
+const listWithHashes = async (
+  roots: FileRoots,
+  env: string,
+  files: readonly string[],
+  start: number,
+): Promise<ListedFile[]> => {
+  const listed: ListedFile[] = [];
+  const turns = new Turns(turnLength);
+  for (const file of files) {
+    await turns.pause();
+    const { size = 0, mode = 0 } = roots.find(file, env) ?? {};
+    const sha256 = size > hashLimit ? null : await hashIn(roots, file, env);
+    listed.push([file.slice(start), size, mode, sha256]);
+  }
+  return listed;
 };
 
 /** Hashes a listed file; null if it cannot be read: its own state will report that. */
