@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { readFileSync } from 'node:fs';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { HostWork } from '../../src/control/apart/host-work.ts';
 import type { RenderJob } from '../../src/control/apart/jobs.ts';
@@ -188,6 +189,32 @@ test('a host whose run is over has nothing computed any more', async () => {
   expect(performance.now() - from).toBeLessThan(1000);
   expect(await rendered('web1', 'jinja', 'x')).toBe('x');
 });
+
+/** The processes that this one has started and that have not ended. */
+const processes = (): string[] =>
+  readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ');
+
+test.skipIf(process.platform !== 'linux')(
+  'the end of a host ends no process whose job ends by itself',
+  async () => {
+    await rendered('first', 'jinja', 'x');
+    const before = processes();
+    const started = new Set<string>();
+    for (let count = 0; count < 20; count += 1) {
+      const work = new HostWork('bad');
+      const ended = work
+        .inTurn(async () => template('jinja', '{{ grains.os }}'), nothing)
+        .catch(String);
+      await setImmediate();
+      work.close();
+      expect(await ended).toMatch(/[Tt]he run of (its|the) host has ended/);
+      expect(await rendered('web1', 'jinja', 'x')).toBe('x');
+      for (const pid of processes()) started.add(pid);
+    }
+    for (const pid of before) started.delete(pid);
+    expect(started.size).toBeLessThan(10);
+  },
+);
 
 test('a template that asks for more than it may is refused', async () => {
   const answer = { value: pack('x'.repeat(4_000_000)) };

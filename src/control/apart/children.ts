@@ -56,7 +56,10 @@ type Member = {
 const mostAsked = 16 * 1024 * 1024;
 /** Characters of one call's arguments. */
 const mostArguments = 1024 * 1024;
-/** Milliseconds between two checks of the limits. */
+/**
+ * Milliseconds between two checks of the limits; and of CPU that a job may use whose host's run has
+ * ended.
+ */
 const glance = 100;
 
 /** Milliseconds of CPU that one job may use. */
@@ -107,16 +110,24 @@ class Children {
     });
   }
 
+  /**
+   * Ends a job whose host's run has ended. To start a process takes longer than most jobs need to
+   * end, so the process is only killed if its job goes on.
+   */
   #cancel(run: Run): void {
-    const error = new TsaltError('cancelled', 'The run of its host has ended.', { kind: 'host' });
     const member = [...this.#members].find(({ current }) => current?.run === run);
-    if (member) this.#end(member, error);
-    else {
-      run.isOver = true;
-      const at = this.#ready.indexOf(run);
-      if (at >= 0) this.#ready.splice(at, 1);
-      run.reject(error);
-    }
+    run.isOver = true;
+    run.reject(cancelled());
+    const at = this.#ready.indexOf(run);
+    if (at >= 0) this.#ready.splice(at, 1);
+    if (member?.waitsSince !== undefined) this.#drop(member);
+  }
+
+  /** Takes the process from a job that waits for a result, or whose host's run has ended. */
+  #drop(member: Member): void {
+    if (member.current) member.child.send({ type: 'drop', id: member.current.id });
+    this.#leave(member);
+    this.#assign();
   }
 
   #assign(): void {
@@ -185,7 +196,8 @@ class Children {
     const run = member.current?.id === message.id ? member.current.run : undefined;
     if (!run) return;
     if (message.type === 'ask') {
-      this.#answer(member, run, message);
+      if (run.isOver) this.#drop(member);
+      else this.#answer(member, run, message);
       return;
     }
     const milliseconds = run.milliseconds + member.child.used().milliseconds;
@@ -247,13 +259,14 @@ class Children {
     this.#watch = undefined;
   }
 
-  /** Ends the processes whose job exceeds a limit. */
+  /** Ends the processes whose job exceeds a limit, or whose host's run has ended. */
   #look(): void {
     for (const member of this.#members) {
       if (!member.current) continue;
       const { milliseconds, megabytes } = member.child.used();
-      const { most, milliseconds: before } = member.current.run;
-      if (milliseconds > mostTime)
+      const { most, milliseconds: before, isOver } = member.current.run;
+      if (isOver && milliseconds >= glance) this.#end(member, cancelled());
+      else if (milliseconds > mostTime)
         this.#end(member, exhausted(member, `took more than ${mostTime / 1000} s`));
       else if (before + milliseconds > most)
         this.#end(member, exhausted(member, `took more than the ${most / 1000} s that were left`));
@@ -274,6 +287,9 @@ class Children {
 
 const exhausted = ({ child, current }: Member, message: string): Exhausted =>
   new Exhausted(message, (current?.run.milliseconds ?? 0) + child.used().milliseconds);
+
+const cancelled = (): TsaltError =>
+  new TsaltError('cancelled', 'The run of its host has ended.', { kind: 'host' });
 
 const notStarted = (code: number | string): TsaltError =>
   new TsaltError('apart-ended', `The process that renders texts of hosts ended with ${code}.`, {
