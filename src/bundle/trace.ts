@@ -27,13 +27,24 @@ const shiftsOf = (text: string, cuts: readonly Cut[]): Shift[] => {
   });
 };
 
+/** Decoding the map takes a tenth of a second: a process makes many runs with one artifact. */
+let opened: { readonly path: string; readonly trace: Artifact['trace'] } | undefined;
+
 /**
- * Maps positions in an artifact's text with that file, which is read on first use. Without the
- * file, no position is returned; this is not an error.
+ * Maps positions in an artifact's text with that file. Without the file, no position is returned;
+ * this is not an error.
+ *
+ * @param path names one content: the hash of the artifact is part of it
  */
 export const openTrace = (root: string, path: string): Artifact['trace'] => {
+  if (opened?.path === path) return opened.trace;
   const kept = read(path);
   if (!kept) return () => [];
+  opened = { path, trace: traceOf(root, kept) };
+  return opened.trace;
+};
+
+const traceOf = (root: string, kept: Kept): Artifact['trace'] => {
   const map = new SourceMap(kept.map);
   return positions =>
     positions.flatMap(position => {
