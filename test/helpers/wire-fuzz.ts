@@ -491,9 +491,9 @@ export class WireFuzz {
         name: 'output',
         payload: {
           tag,
-          stream: pick(['stdout', 'stderr', 'stdin']),
+          stream: pick(['stdout', 'stderr']),
           text: this.text(),
-          ...(chance(0.2) ? { dropped: this.value(1) } : {}),
+          ...(chance(0.2) ? { dropped: pick([1, 255, 2 ** 53 - 1]) } : {}),
         },
       }),
       () => ({
@@ -559,6 +559,11 @@ export class WireFuzz {
         return this.frame({ t: 'evt', name, payload: this.mutated((payload ?? {}) as Fields) });
       },
       () => this.frame({ t: 'evt', name: 'hello', payload: this.value() }),
+      () => {
+        const payload = { tag: this.text(), stream: 'stdout', text: this.text() };
+        const odd = pick([{ stream: 'stdin' }, { dropped: this.value(1) }, { dropped: -1 }]);
+        return this.frame({ t: 'evt', name: 'output', payload: { ...payload, ...odd } });
+      },
       () => this.frame({ t: 'req', id: pick(numbers), method: 'file.get', params: this.#get() }),
       () => this.frame({ t: 'req', id: this.value(), method: this.value(), params: this.value() }),
       () =>
