@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';
 import { TsaltError } from '../protocol/error.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
@@ -15,10 +13,10 @@ import { controlEntryText, type EntryModule, entryText, type Goal, kindsOf } fro
 import { inputMetadata, sha256 } from './inputs.ts';
 import { lazyBuiltins } from './lazy-builtins.ts';
 import { packMeta } from './meta-file.ts';
+import { define, ownScopes } from './own-scopes.ts';
 import { withoutFolders } from './portable-path.ts';
 import { type PrebuiltArtifact, prebuiltDescriptions } from './prebuilt.ts';
 import { writePrivate } from './private-dir.ts';
-import { awaitingModule } from './top-level-await.ts';
 import { packTrace } from './trace.ts';
 import { archiveImports, inArchives, openZip } from './zip.ts';
 
@@ -216,7 +214,7 @@ const runEsbuild = async (
         lazyBuiltins(root),
         archiveImports,
         missingPackages(missing),
-        ...(own.size > 0 ? [ownScopes(own)] : []),
+        ...(own.size > 0 ? [ownScopes(root, own)] : []),
       ],
       alias: { 'tsalt-ssh/module': join(root, 'src', 'modules', 'api.ts') },
       define,
@@ -239,12 +237,6 @@ const runEsbuild = async (
   }
 };
 
-const define = {
-  'import.meta.url': '"file:///tsalt-ssh/artifact.js"',
-  __filename: '"/tsalt-ssh/artifact.js"',
-  __dirname: '"/tsalt-ssh"',
-};
-
 /** The artifact is a script, which cannot import: `await import('node:os')` becomes a require. */
 const supported = { 'dynamic-import': false };
 
@@ -264,82 +256,7 @@ const missingPackages = (places: string[]): esbuild.Plugin => ({
   },
 });
 
-const ownScope = 'module';
 const asking = Symbol('asking');
-
-/**
- * Converts modules to CommonJS before they are bundled. esbuild puts the names of ES modules into
- * one common scope, which V8 sets up at every start; a CommonJS module is one function that costs
- * nothing until it is called.
- */
-const ownScopes = (own: ReadonlySet<string>): esbuild.Plugin => ({
-  name: 'own-scopes',
-  setup: build => {
-    // A namespace and an ending of its own: esbuild sees no CommonJS in `x.mjs`, nor in `x.ts`
-    // next to a package.json with `"type": "module"`.
-    build.onResolve(
-      { filter: /^[./]/ },
-      async ({ path, importer, namespace, pluginData, ...at }) => {
-        if (pluginData === asking) return undefined;
-        const { resolveDir, kind } = at;
-        const found = own.has(path)
-          ? { path, errors: [] }
-          : await build.resolve(path, {
-              resolveDir,
-              kind,
-              importer,
-              namespace,
-              pluginData: asking,
-            });
-        return found.errors.length === 0 && own.has(found.path)
-          ? { path: `${found.path}.cjs`, namespace: ownScope }
-          : undefined;
-      },
-    );
-    build.onLoad({ filter: /.*/, namespace: ownScope }, async loaded => {
-      const path = loaded.path.slice(0, -'.cjs'.length);
-      try {
-        const code = await toCommonJs(await readFile(path, 'utf8'), {
-          loader: /\.m?ts$/.test(path) ? 'ts' : 'js',
-          // The next bundling step reads a source's name as a URL.
-          sourcefile: pathToFileURL(path).href,
-          format: 'cjs',
-          target: 'node18',
-          minifySyntax: true,
-          minifyWhitespace: true,
-          tsconfigRaw: {},
-          define,
-          sourcemap: 'inline',
-          sourcesContent: false,
-          logLevel: 'silent',
-        });
-        return { contents: code, loader: 'js', resolveDir: dirname(path) };
-      } catch (error) {
-        const { errors } = error as esbuild.TransformFailure;
-        return {
-          errors: errors.map(({ location, ...rest }) => ({
-            ...rest,
-            location: location && { ...location, file: path },
-          })),
-        };
-      }
-    });
-  },
-});
-
-/** Converts one module to CommonJS. A top-level `await` makes its exports a promise. */
-const toCommonJs = async (text: string, options: esbuild.TransformOptions): Promise<string> => {
-  try {
-    return (await esbuild.transform(text, options)).code;
-  } catch (error) {
-    const { errors } = error as esbuild.TransformFailure;
-    if (!errors?.some(one => /^Top-level await/.test(one.text))) throw error;
-    const { format: _, ...rest } = options;
-    const module = { ...rest, format: 'esm', target: 'es2022', sourcemap: false } as const;
-    const { parse } = await import('@babel/parser');
-    return awaitingModule((await esbuild.transform(text, module)).code, parse);
-  }
-};
 
 /** Adds the package.json files that led esbuild to files of node_modules. */
 const withPackages = (inputs: readonly string[]): string[] => {
