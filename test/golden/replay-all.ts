@@ -1,7 +1,10 @@
-import { readBaseGrains, readCases } from './case.ts';
+import { type GoldenCase, readBaseGrains, readCases } from './case.ts';
 import { readDivergences } from './divergences.ts';
 import { type Outcome, replay } from './replay.ts';
 import { openWorkspace } from './workspace.ts';
+
+const bringsModules = ({ files, twins }: GoldenCase): boolean =>
+  Object.keys({ ...files, ...twins }).some(path => /^_.*(?<!\.py)$/.test(path));
 
 /** Replays every case of a folder, on two hosts' worth of workspaces at a time. */
 export const replayAll = async (
@@ -11,7 +14,8 @@ export const replayAll = async (
   const cases = readCases(dir).filter(({ id }) => only === undefined || id.includes(only));
   const shared = { baseGrains: readBaseGrains(dir), divergences: readDivergences() };
   const outcomes: Outcome[] = [];
-  const queue = [...cases];
+  // Cases without modules of their own have one artifact: each of the others brings another.
+  const queue = [false, true].flatMap(has => cases.filter(one => bringsModules(one) === has));
   const lane = async (): Promise<void> => {
     const workspace = openWorkspace();
     try {
