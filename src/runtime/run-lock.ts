@@ -1,7 +1,9 @@
+import { type FSWatcher, watch } from 'node:fs';
 import {
   joinQueue,
   type Lock,
   type LockHolder,
+  lockPath,
   showHolder,
   takeLock,
 } from '../modules/_shared/commands/run-lock.ts';
@@ -85,15 +87,35 @@ const takeSharedLock = (dir: string, fun: string, job: string | undefined): Take
 const waitForJob = async (
   take: () => Taken,
   job: string,
-  { isStopping }: RunLockFolder,
+  { dir, isStopping }: RunLockFolder,
 ): Promise<Taken> => {
   let lock = take();
   while ('pid' in lock && lock.job === job && !isStopping()) {
-    await pause(10);
+    await lockChange(dir);
     lock = take();
   }
   return lock;
 };
+
+/**
+ * Waits until the lock changes, or a moment: a holder that is killed leaves it as it is, and a file
+ * cannot be watched everywhere.
+ */
+const lockChange = (dir: string): Promise<void> =>
+  new Promise(resolve => {
+    let watcher: FSWatcher | undefined;
+    const end = (): void => {
+      clearTimeout(timer);
+      watcher?.close();
+      resolve();
+    };
+    const timer = setTimeout(end, 50);
+    try {
+      watcher = watch(lockPath(dir), end).on('error', end);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') end();
+    }
+  });
 
 /** @param most - How many runs may wait before this one. */
 const waitInQueue = async (

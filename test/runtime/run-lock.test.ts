@@ -1,13 +1,17 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
+  watch,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { takeRunLock } from '../../src/runtime/run-lock.ts';
 import { fault } from '../helpers/fault.ts';
@@ -113,5 +117,39 @@ test('a process that has ended holds no lock, even if its parent never asks', as
   const begun = stat()[1]?.split(' ')[19];
   killed(dir, `${JSON.stringify({ pid, begun, program: 'sleep' })}\n`);
   (await take(dir))?.release();
+  expect(readdirSync(dir)).toEqual([]);
+});
+
+test('a run that waits for its own job only reads the lock, and takes it once it is released', async () => {
+  const dir = join(root, 'reads');
+  const place = { dir, isStopping: () => false, log: () => undefined };
+  mkdirSync(dir);
+  const own = holder('own');
+  writeFileSync(join(dir, 'run.lock'), own.text);
+  const made: string[] = [];
+  const watcher = watch(dir, (_, name) => void made.push(String(name)));
+  onTestFinished(() => watcher.close());
+
+  const turn = takeRunLock({ chunks: [], opts: {} as never, job: 'own' }, place);
+  await pause(200);
+  expect(made).toEqual([]);
+  rmSync(join(dir, 'run.lock'));
+  expect(await turn).toHaveProperty('release');
+});
+
+test('processes that take turns never hold the lock together, and all of them get it', async () => {
+  const dir = join(root, 'turns');
+  const program = join(root, 'turns.cjs');
+  mkdirSync(dir);
+  await build({
+    entryPoints: [join(import.meta.dirname, 'helpers/take-turns.ts')],
+    bundle: true,
+    platform: 'node',
+    outfile: program,
+  });
+  const ran = await Promise.all(
+    Array.from({ length: 10 }, () => promisify(execFile)(process.execPath, [program, dir, '60'])),
+  );
+  expect(ran.map(({ stdout }) => stdout)).toEqual(ran.map(() => '0 overlaps\n'));
   expect(readdirSync(dir)).toEqual([]);
 });

@@ -203,7 +203,7 @@ export const managed: readonly Breakage[] = [
   ...killedBy('test/runtime/serve.test.ts', 'refuses a second run and names the first', [
     {
       file: 'src/modules/_shared/commands/run-lock.ts',
-      find: 'const holder = stillHolding(dir, seen);',
+      find: 'const holder = stillHolding(dir, seen?.holder);',
       replace: 'const holder = undefined as Holder | undefined;',
     },
   ]),

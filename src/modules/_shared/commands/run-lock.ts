@@ -45,9 +45,12 @@ export type Lock = {
 const lockName = 'run.lock';
 const waiterPrefix = 'run.wait.';
 
+/** Returns the file whose existence is the lock. */
+export const lockPath = (dir: string): string => join(dir, lockName);
+
 /** Returns the holder of the workspace's lock, unless it has died together with its commands. */
 export const lockHolder = (dir: string): LockHolder | undefined =>
-  stillHolding(dir, readHolder(join(dir, lockName)));
+  stillHolding(dir, readHolder(lockPath(dir)));
 
 /** Returns the file in which a run records its commands (`recordChildren`). */
 export const childrenFile = (dir: string, pid = process.pid): string =>
@@ -70,25 +73,34 @@ const stillHolding = (dir: string, holder: LockHolder | undefined): LockHolder |
  * all.
  */
 export const takeLock = (dir: string, fun: string, job?: string): Lock | LockHolder => {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  const path = join(dir, lockName);
+  const path = lockPath(dir);
   const own = describeSelf(fun, job);
-  const draft = join(dir, `${lockName}.${process.pid}.${draftNumber++}`);
+  let draft: string | undefined;
   try {
-    writeFileSync(draft, JSON.stringify(own), { mode: 0o600 });
-    for (let attempt = 0; attempt < 5; attempt++) {
+    for (let attempt = 0; attempt < 20; attempt++) {
+      // Runs that wait look often, so a lock that is held is only read.
+      const seen = readLock(path);
+      const holder = stillHolding(dir, seen?.holder);
+      if (holder) return holder;
+      draft ??= writeDraft(dir, own);
+      if (seen) {
+        dropStale(path, draft, seen.holder);
+        sweep(dir, seen.holder?.pid);
+      }
       if (tryLink(draft, path))
         return { release: () => release(path, own), mark: more => mark(path, own, more) };
-      const seen = readHolder(path);
-      const holder = stillHolding(dir, seen);
-      if (holder) return holder;
-      dropStale(path, draft, seen);
-      sweep(dir, seen?.pid);
     }
     throw new Error(`the lock ${path} cannot be taken: it keeps coming back`);
   } finally {
-    remove(draft);
+    if (draft !== undefined) remove(draft);
   }
+};
+
+const writeDraft = (dir: string, own: LockHolder): string => {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const draft = join(dir, `${lockName}.${process.pid}.${draftNumber++}`);
+  writeFileSync(draft, JSON.stringify(own), { mode: 0o600 });
+  return draft;
 };
 
 let draftNumber = 0;
@@ -158,21 +170,29 @@ const remove = (path: string): void => {
   }
 };
 
-const readHolder = (path: string): LockHolder | undefined => {
+const readHolder = (path: string): LockHolder | undefined => readLock(path)?.holder;
+
+/**
+ * Returns what a lock file says; without a holder if it is broken. Returns undefined if there is no
+ * file: what takes its place a moment later belongs to a run that is alive.
+ */
+const readLock = (path: string): { readonly holder?: LockHolder } | undefined => {
   try {
     const data: unknown = JSON.parse(readFileSync(path, 'utf8'));
     const { pid, begun, fun, job, since, finishing } = data as Record<string, unknown>;
-    if (typeof pid !== 'number' || pid <= 0 || typeof begun !== 'string') return undefined;
+    if (typeof pid !== 'number' || pid <= 0 || typeof begun !== 'string') return {};
     return {
-      pid,
-      begun,
-      fun: String(fun),
-      ...(typeof job === 'string' ? { job } : {}),
-      since: String(since),
-      ...(typeof finishing === 'string' ? { finishing } : {}),
+      holder: {
+        pid,
+        begun,
+        fun: String(fun),
+        ...(typeof job === 'string' ? { job } : {}),
+        since: String(since),
+        ...(typeof finishing === 'string' ? { finishing } : {}),
+      },
     };
-  } catch {
-    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : {};
   }
 };
 
