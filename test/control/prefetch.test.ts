@@ -36,3 +36,21 @@ test('prefetch: all states of a run get one text of their template, also when it
   expect(texts).toEqual(['first', 'first']);
   expect(Object.values(rendered ?? {}).map(({ size }) => size)).toEqual([14, 14]);
 });
+
+test('prefetch: small texts are sent with a run, as far as 32 KiB suffice', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'prefetch-'));
+  writeFileSync(join(root, 'a.txt'), '');
+  const sizes = [3000, ...Array.from({ length: 20 }, () => 2000)];
+  const left = [...sizes];
+  const { rendered } = await prefetch(
+    sizes.map((_, at) => chunk(`/${at}`)),
+    new FileRoots({ base: [root] }),
+    async () => 'x'.repeat(left.shift() ?? 0),
+  );
+  const all = Object.values(rendered ?? {});
+  expect(all.map(({ size }) => size)).toEqual(sizes);
+  expect(all.map(({ text }) => text?.length)).toEqual([
+    undefined,
+    ...Array.from({ length: 20 }, (_, at) => (at < 16 ? 2000 : undefined)),
+  ]);
+});

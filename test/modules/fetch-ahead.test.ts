@@ -126,3 +126,18 @@ test('files that the lists skip are dropped: several lists share one limit', asy
   await Promise.all(takes);
   expect(watched.mostOpen).toBe(160);
 });
+
+test('begin requests files before one of them is taken', async () => {
+  const ahead = new FetchAhead();
+  const fetched: string[] = [];
+  const fetch = async (key: string): Promise<Fetched> => {
+    fetched.push(key);
+    return answerOf(key);
+  };
+  const end = ahead.announce(['a', 'b'].map(key => ({ key, size: 1, fetch: () => fetch(key) })));
+  ahead.begin();
+  expect(fetched).toEqual(['a', 'b']);
+  await ahead.take('b', () => fetch('b'));
+  expect(fetched).toEqual(['a', 'b']);
+  end();
+});

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   chmodSync,
   linkSync,
@@ -302,7 +303,6 @@ test('an unchanged managed file requests nothing if control sent its hash before
     }),
   ];
   await run(host);
-  const { createHash } = await import('node:crypto');
   const sha = (text: string) => createHash('sha256').update(text).digest('hex');
   const prefetch = {
     files: {
@@ -314,6 +314,30 @@ test('an unchanged managed file requests nothing if control sent its hash before
   const results = await run(host.with({ context: { __prefetch__: prefetch } }));
   expect(results.map(({ changes }) => changes)).toEqual([{}, {}]);
   expect(host.asked).toEqual([]);
+});
+
+test('managed writes the text of a template that came with the run, without a request', async () => {
+  const template = (name: string) =>
+    renderRequest({ name: `${host.root}/${name}`, source: 'salt://t', template: 'jinja' }, 'base');
+  const known = (text: string) => ({
+    sha256: createHash('sha256').update(text).digest('hex'),
+    size: text.length,
+  });
+  const __prefetch__ = {
+    rendered: {
+      [prefetchKey(template('small'))]: { ...known('small\n'), text: 'small\n' },
+      [prefetchKey(template('large'))]: known('rendered\n'),
+    },
+  };
+  host.control.set('t', 'rendered\n');
+  const after = host.with({ context: { __prefetch__ } });
+  const options = { source: 'salt://t', template: 'jinja' };
+  await after.state('file.managed', `${host.root}/small`, options);
+  expect(host.file('small')).toBe('small\n');
+  expect(host.asked).toEqual([]);
+  await after.state('file.managed', `${host.root}/large`, options);
+  expect(host.file('large')).toBe('rendered\n');
+  expect(host.asked).toHaveLength(1);
 });
 
 test('a large source arrives in a temporary file beside its place, and leaves nothing else', async () => {

@@ -26,9 +26,10 @@ export type RenderAhead = (
 ) => Promise<string>;
 
 /**
- * Finds out ahead what the run will request: hashes of sources, and rendered templates. A run
- * without changes then needs no further round trip. A template that calls the host is rendered when
- * its state runs, since an earlier state may change the result.
+ * Finds out ahead what the run will request: hashes of sources and rendered templates, and the text
+ * of small ones. A run without changes then needs no further round trip, nor does one that writes a
+ * few small files. A template that calls the host is rendered when its state runs, since an earlier
+ * state may change the result.
  */
 export const prefetch = async (
   chunks: readonly LowChunk[],
@@ -38,6 +39,7 @@ export const prefetch = async (
   const files: Record<string, FileResponse> = {};
   const rendered: Record<string, RenderedFile> = {};
   const read = readOnce(roots);
+  let room = mostText;
   for (const chunk of chunks) {
     if (chunk.state !== 'file') continue;
     const source = firstSource(chunk, roots);
@@ -45,7 +47,11 @@ export const prefetch = async (
     if (typeof chunk.template === 'string') {
       const request = renderRequest(templateArguments(chunk, source), chunk.__env__);
       const result = await renderAhead(request, () => read(source, chunk.__env__), render);
-      if (result) rendered[prefetchKey(request)] = result;
+      if (!result) continue;
+      const { text, ...described } = result;
+      const isSent = result.size <= Math.min(room, smallText);
+      if (isSent) room -= result.size;
+      rendered[prefetchKey(request)] = isSent ? result : described;
     } else {
       const found = roots.find(source, chunk.__env__);
       if (!found || found.size > hashLimit) continue;
@@ -60,6 +66,10 @@ export const prefetch = async (
   }
   return { files, rendered };
 };
+
+/** Bytes of rendered text that are sent with a run: those of longer texts cost slow links too much. */
+const mostText = 32 * 1024;
+const smallText = 2048;
 
 /** Larger files are hashed only when their state runs, so that the run starts sooner. */
 export const hashLimit = 64 * 1024 * 1024;
@@ -92,12 +102,12 @@ const renderAhead = async (
   request: ReturnType<typeof renderRequest>,
   read: () => Template | undefined,
   render: RenderAhead,
-): Promise<RenderedFile | undefined> => {
+): Promise<(RenderedFile & { readonly text: string }) | undefined> => {
   try {
     const template = read();
     if (!template) return undefined;
     const text = await render(request, template.text, template.path);
-    return { sha256: hash('sha256', text), size: Buffer.byteLength(text) };
+    return { sha256: hash('sha256', text), size: Buffer.byteLength(text), text };
   } catch {
     // If the state runs, it reports what is wrong with the file.
     return undefined;

@@ -61,8 +61,8 @@ export const controlTemplate = async (
   const key = prefetchKey(request);
   const known = prefetch().rendered?.[key];
   const fetch = (have?: string): Promise<Fetched> => fetchTemplate(request, have, wish.near);
-  if (known?.text !== undefined) return inline(known, known.text);
   const { ahead } = ofRun();
+  if (known?.text !== undefined) return inline(known, known.text, () => ahead.begin());
   if (known) return lazily(known, () => ahead.take(key, fetch));
   const { answer, content } = await ahead.take(key, async () => fetch(await wish.have?.()));
   if (!answer.found) return undefined;
@@ -139,7 +139,7 @@ const ofRun = (): OfRun => {
   return made;
 };
 
-/** The files of a run's `file.managed` states whose hashes came with it. */
+/** The files of a run's `file.managed` states whose hashes came with it, without their content. */
 const filesOf = (
   chunks: readonly LowChunk[],
   { files = {}, rendered = {} }: Prefetch,
@@ -152,7 +152,8 @@ const filesOf = (
       if (typeof chunk.template === 'string') {
         const request = renderRequest(templateArguments(chunk, source), chunk.__env__);
         const known = rendered[prefetchKey(request)];
-        if (known) return [comingTemplate(request, dest, name, known)];
+        if (known)
+          return known.text === undefined ? [comingTemplate(request, dest, name, known)] : [];
       } else {
         const key = prefetchedFileKey(source, chunk.__env__);
         if (files[key]) return [comingFile(key, source, chunk.__env__, dest, files[key])];
@@ -275,8 +276,12 @@ const lazily = (
   },
 });
 
-const inline = ({ sha256, size }: RenderedFile, text: string): ControlFile => ({
+/** @param onUse the run writes files: those whose content did not come with it are needed soon */
+const inline = ({ sha256, size }: RenderedFile, text: string, onUse: () => void): ControlFile => ({
   sha256,
   size,
-  content: async () => contentOf(text),
+  content: async () => {
+    onUse();
+    return contentOf(text);
+  },
 });

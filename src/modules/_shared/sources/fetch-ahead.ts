@@ -64,6 +64,11 @@ export class FetchAhead {
     };
   }
 
+  /** Requests the first files, before one of them is needed. */
+  begin(): void {
+    for (const list of this.#lists) this.#fill(list);
+  }
+
   /** The answer for a file that is needed now: one that came ahead, or that of `fetch`. */
   async take(key: string, fetch: () => Promise<Fetched>): Promise<Fetched> {
     const list = this.#lists.findLast(({ places }) => places.has(key));
