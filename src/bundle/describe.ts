@@ -22,6 +22,8 @@ export type Described = {
   readonly virtual: readonly string[];
   /** `__virtual__` computes its name. */
   readonly anyName: boolean;
+  /** The names that each file of a built-in folder exports, if its source shows all of them. */
+  readonly parts?: readonly (readonly string[])[];
 };
 
 /** Exports of a state module that the engine calls, not the user. */
@@ -126,8 +128,15 @@ const readModule = (
     },
     virtual: virtual?.names ?? [],
     anyName: virtual?.computed ?? false,
+    ...(base.builtin && parsed.length > 1 && !parsed.some(isOpen)
+      ? { parts: parsed.map(source => [...source.exports.keys()]) }
+      : {}),
   };
 };
+
+/** Whether a file may export names that it does not list. */
+const isOpen = ({ exportAll, hasComputedExports }: ModuleSource): boolean =>
+  exportAll.length > 0 || hasComputedExports;
 
 /**
  * Returns strings in the source that are a complete path of the file roots, without interpolation.

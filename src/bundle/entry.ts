@@ -42,7 +42,7 @@ export const entryText = (
       ? [`controlSignatures: ${text(signed.map(({ name, signature }) => [name, signature]))}`]
       : []),
   ];
-  return `require(${JSON.stringify(runtime)}).start({ manifest: { ${manifest.join(', ')} } });\n`;
+  return `${lazily}require(${JSON.stringify(runtime)}).start({ manifest: { ${manifest.join(', ')} } });\n`;
 };
 
 /** Returns the code of the bundle for the control node: thunks by kind and name. */
@@ -84,7 +84,7 @@ const moduleText = ({ described, files, home, inner = [] }: EntryModule): string
     ...(meta.contracts ? [`contracts: ${JSON.stringify(meta.contracts)}`] : []),
     ...(meta.auto ? ['auto: true'] : []),
     ...(meta.broken === undefined
-      ? [`load: () => ${loadText(files)}`]
+      ? [`load: () => ${described.parts ? partsText(files, described.parts) : loadText(files)}`]
       : [`broken: ${JSON.stringify(reasonIn(home, meta.broken))}`]),
   ];
   return `{ ${fields.join(', ')} }`;
@@ -96,6 +96,32 @@ const signaturesText = (functions: readonly FunctionMeta[]): string =>
 const loadText = (files: readonly string[]): string => {
   const calls = files.map(file => `require(${JSON.stringify(file)})`);
   return calls.length === 1 ? `${calls[0]}` : `({ ${calls.map(call => `...${call}`).join(', ')} })`;
+};
+
+/** Makes the exports of several files, each of which is evaluated when one of its names is read. */
+const lazily = `const lazily = files => {
+  const all = {};
+  for (const [names, load] of files)
+    for (const name of names.split(' ')) {
+      const define = what => Object.defineProperty(all, name, { enumerable: true, configurable: true, ...what });
+      define({
+        get: () => {
+          const value = load()[name];
+          define({ value });
+          return value;
+        },
+      });
+    }
+  return all;
+};
+`;
+
+const partsText = (files: readonly string[], parts: readonly (readonly string[])[]): string => {
+  const items = files.map(
+    (file, at) =>
+      `[${JSON.stringify(parts[at]?.join(' '))}, () => require(${JSON.stringify(file)})]`,
+  );
+  return `lazily([${items.join(', ')}])`;
 };
 
 /** Returns a signature without its documentation, which stays on the control node. */
