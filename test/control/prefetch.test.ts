@@ -37,7 +37,7 @@ test('prefetch: all states of a run get one text of their template, also when it
   expect(Object.values(rendered ?? {}).map(({ size }) => size)).toEqual([14, 14]);
 });
 
-test('prefetch: small texts are sent with a run, as far as 32 KiB suffice', async () => {
+test('prefetch: small texts are sent with a run, as far as 8 KiB suffice', async () => {
   const root = mkdtempSync(join(tmpdir(), 'prefetch-'));
   writeFileSync(join(root, 'a.txt'), '');
   const sizes = [3000, ...Array.from({ length: 20 }, () => 2000)];
@@ -51,6 +51,6 @@ test('prefetch: small texts are sent with a run, as far as 32 KiB suffice', asyn
   expect(all.map(({ size }) => size)).toEqual(sizes);
   expect(all.map(({ text }) => text?.length)).toEqual([
     undefined,
-    ...Array.from({ length: 20 }, (_, at) => (at < 16 ? 2000 : undefined)),
+    ...Array.from({ length: 20 }, (_, at) => (at < 4 ? 2000 : undefined)),
   ]);
 });

@@ -68,7 +68,7 @@ export const prefetch = async (
 };
 
 /** Bytes of rendered text that are sent with a run: those of longer texts cost slow links too much. */
-const mostText = 32 * 1024;
+const mostText = 8 * 1024;
 const smallText = 2048;
 
 /** Larger files are hashed only when their state runs, so that the run starts sooner. */
