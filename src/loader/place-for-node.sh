@@ -3,7 +3,8 @@
 umask 077
 u=$(id -u)
 p=
-w=$(home "$1")
+home "$1"
+w=$h
 room() { [ -z "$4" ] || [ "$4" -gt 140000 ]; }
 for d in "${w:+$w$2}" "$HOME/.cache/tsalt-ssh$2" "/var/tmp/tsalt-ssh-$u$2" "/tmp/tsalt-ssh-$u$2"; do
   # shellcheck disable=SC2012,SC2046 # busybox has no stat; the fields become arguments

@@ -10,7 +10,8 @@ export PATH
 umask 077
 u=$(id -u)
 p=
-w=$(home "$1")
+home "$1"
+w=$h
 for d in "${w:+$w$2}" "$HOME/.cache/tsalt-ssh$2" "/var/tmp/tsalt-ssh-$u$2" "/tmp/tsalt-ssh-$u$2"; do
   # shellcheck disable=SC2012,SC2046 # busybox has no stat; the fields become arguments
   if [ -z "$p" ] && [ -n "$d" ] && mkdir -p "$d" 2>/dev/null && own $(ls -ldn "$d") && mkdir "$d/.pre-flight-$4" 2>/dev/null; then

@@ -10,13 +10,15 @@ echo
 echo "$p user $(id -un)"
 echo "$p time $(date +%s)"
 echo "$p system $(uname -s) $(uname -m)"
-n=$(home "$2")
+home "$2"
+n=$h
 [ -n "$n" ] || n=$(command -v node || command -v nodejs)
 if [ -n "$n" ]; then
   v=$("$n" --version 2>/dev/null | tail -n 1)
   echo "$p node $n ${v:-broken}"
 fi
-w=$(home "$1")
+home "$1"
+w=$h
 f=
 for d in "$w" "$HOME/.cache/tsalt-ssh" "/var/tmp/tsalt-ssh-$u" "/tmp/tsalt-ssh-$u"; do
   if [ -n "$d" ] && [ -z "$f" ]; then

@@ -1,9 +1,13 @@
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from 'esbuild';
 import { expect, test } from 'vitest';
 import { loaderArgument, program } from '../../src/loader/programs.ts';
 import { which } from '../../src/modules/_shared/commands/which.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 const folder = fileURLToPath(new URL('../../src/loader/', import.meta.url));
 const scripts = [
@@ -38,6 +42,25 @@ test.each(scripts)(
     if (which('bash')) noneWrong(['bash', '--posix', '-n', '-c', text]);
   },
 );
+
+test.skipIf(!which('strace'))('find-node starts Node without another process before it', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'tsalt-find-node-'));
+  try {
+    const args = ['loader', 'config', '~/work', '', '', '', ''];
+    const traced = ['-f', '-e', 'trace=process', '-o', join(dir, 'trace'), 'sh', '-c'];
+    writeFileSync(join(dir, 'node'), '#!/bin/sh\necho "$3 $4"\n', { mode: 0o755 });
+    const { stdout } = spawnSync('strace', [...traced, program('find-node'), 'sh', ...args], {
+      env: { HOME: dir, PATH: `${dir}:${process.env.PATH}` },
+      encoding: 'utf8',
+    });
+    expect(stdout).toBe('loader config\n');
+    const trace = readFileSync(join(dir, 'trace'), 'utf8');
+    expect(trace).toContain(`execve("${join(dir, 'node')}"`);
+    expect(trace).not.toMatch(/\b(?:clone3?|v?fork)\(/);
+  } finally {
+    removeFolder(dir);
+  }
+});
 
 test('the oldest Node can parse the loader', () => {
   const text = program('loader');
