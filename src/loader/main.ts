@@ -117,6 +117,8 @@ function readOwn(file: string, before: string, after: string): Buffer | undefine
   try {
     var stat = fs.fstatSync(fd);
     if (!stat.isFile() || stat.uid !== uid || stat.mode & 18) return;
+    stamps.push(stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs);
+    newest = Math.max(newest, stat.ctimeMs);
     if (Date.now() - stat.mtimeMs > 864e5)
       try {
         fs.futimesSync(fd, new Date(), new Date());
@@ -258,11 +260,25 @@ if (config.wipe)
   });
 var tail = '\n})';
 var file: string | false = '';
+var cacheFile: string | false = '';
 var program: Buffer | undefined;
+var cache: Buffer | undefined;
+// Hashing both files, and loading Node's crypto for it, takes longer than reading them. Files whose
+// inode, size and times are those of an earlier check have not changed since: nobody sets a ctime.
+var stamps: number[] = [];
+var newest = 0;
+var own = '';
+var isKnown = false;
 function find(): boolean {
+  stamps = [];
+  newest = 0;
   file = path.join(dir, `${config.sha}.js`);
+  cacheFile = `${file}.${process.version}-${process.arch}${config.kind ? `-${config.kind}` : ''}.cache`;
   program = readOwn(file, ARTIFACT_HEAD, tail);
-  return isArtifact(program?.slice(ARTIFACT_HEAD.length, -tail.length));
+  cache = readOwn(cacheFile, '', '');
+  own = stamps.join();
+  isKnown = stamps.length > 4 && String(readOwn(`${cacheFile}.checked`, '', '')) === own;
+  return isKnown || isArtifact(program?.slice(ARTIFACT_HEAD.length, -tail.length));
 }
 var cached = find();
 var grains = !cached && !!config.grains;
@@ -277,11 +293,9 @@ if (!cached) {
   else file = false;
   program = Buffer.concat([toBytes(ARTIFACT_HEAD), source, toBytes(tail)]);
 }
-var kind = config.kind ? `-${config.kind}` : '';
-var cacheFile = file && `${file}.${process.version}-${process.arch}${kind}.cache`;
-var cache = cacheFile && readOwn(cacheFile, '', '');
+if (!file) cacheFile = false;
 var cachedData =
-  cache && cache.length > 32 && sha256(cache.slice(32)).equals(cache.slice(0, 32))
+  cache && cache.length > 32 && (isKnown || sha256(cache.slice(32)).equals(cache.slice(0, 32)))
     ? cache.slice(32)
     : undefined;
 var vm: typeof import('node:vm') = require('vm');
@@ -293,6 +307,13 @@ if (cacheFile && !config.wipe && (!cachedData || script.cachedDataRejected))
   process.on('exit', () => {
     var data = script.createCachedData();
     put(cacheFile as string, Buffer.concat([sha256(data), data]));
+  });
+else if (cached && !config.wipe && !isKnown && Date.now() - newest > 3e3)
+  // Younger files may change once more within one tick of their file system's clock.
+  process.on('exit', () => {
+    try {
+      fs.writeFileSync(`${cacheFile}.checked`, own, { mode: 384 });
+    } catch {}
   });
 if (config.umask) process.umask(parseInt(config.umask, 8));
 say({

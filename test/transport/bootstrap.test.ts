@@ -1,6 +1,16 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -117,6 +127,46 @@ test('an artifact with letters beyond ASCII runs as it was written, sent and fro
     expect(await link.peer.request('env', {})).toMatchObject({ LETTERS: letters });
     done();
   }
+});
+
+test('files of the workspace are hashed again when they have changed, also if size and times of modification are the same', async () => {
+  const host = { ...target.host, thin_dir: join(target.home, 'checked') };
+  const start = async (): Promise<boolean> => {
+    const { link, done } = await open(host);
+    expect(await link.peer.request('echo', 'there')).toBe('there');
+    done();
+    return link.cached;
+  };
+  const named = (ending: string): string => {
+    const name = readdirSync(host.thin_dir).find(one => one.endsWith(ending));
+    return name === undefined ? '' : join(host.thin_dir, name);
+  };
+  const spoil = (path: string): void => {
+    // Node sets milliseconds only.
+    execFileSync('cp', ['-p', path, join(target.home, 'as-before')]);
+    const bytes = readFileSync(path);
+    bytes.fill('!', 1000, 1100);
+    writeFileSync(path, bytes);
+    execFileSync('touch', ['-r', join(target.home, 'as-before'), path]);
+  };
+  const checkedStart = async (): Promise<void> => {
+    // Files are trusted by their times only when these are older than a clock's tick.
+    await expect.poll(() => named('.cache')).not.toBe('');
+    await sleep(3500);
+    rmSync(named('.checked'), { force: true });
+    expect(await start()).toBe(true);
+    await expect.poll(() => named('.checked')).not.toBe('');
+    expect(await start()).toBe(true);
+  };
+  expect(await start()).toBe(false);
+  await checkedStart();
+  spoil(named('.js'));
+  expect(await start()).toBe(false);
+  await checkedStart();
+  spoil(named('.cache'));
+  const spoiled = readFileSync(named('.cache'));
+  expect(await start()).toBe(true);
+  await expect.poll(() => readFileSync(named('.cache')).equals(spoiled)).toBe(false);
 });
 
 test('what others have in a thin_dir is neither run nor wiped', async () => {
