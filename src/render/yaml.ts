@@ -18,8 +18,11 @@ type Kept = {
   readonly scalars: readonly Scalar[];
 };
 
-/** By text, then by the file name for errors and by the tainted parts. */
-const cache = new TextCache<Map<string, Kept>>(32_000_000);
+/**
+ * By text, then by the file name for errors and by the tainted parts. Data takes some ten times the
+ * memory of its text.
+ */
+const cache = new TextCache<Map<string, Kept>>(16_000_000);
 
 /** Renders YAML by Salt's rules. The same text for another host is parsed once and then copied. */
 export const renderYaml = (
