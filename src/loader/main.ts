@@ -277,7 +277,7 @@ function find(): boolean {
   program = readOwn(file, ARTIFACT_HEAD, tail);
   cache = readOwn(cacheFile, '', '');
   own = stamps.join();
-  isKnown = stamps.length > 4 && String(readOwn(`${cacheFile}.checked`, '', '')) === own;
+  isKnown = !!program && !!cache && String(readOwn(`${cacheFile}.checked`, '', '')) === own;
   return isKnown || isArtifact(program?.slice(ARTIFACT_HEAD.length, -tail.length));
 }
 var cached = find();
