@@ -14,7 +14,6 @@ type TestFile = RunReport['testResults'][number];
 
 type TestResult = {
   readonly fullName: string;
-  readonly title: string;
   readonly status: string;
   readonly failureMessages?: readonly string[] | undefined;
 };
@@ -43,11 +42,12 @@ export const filesToRepeat = (report: RunReport): string[] =>
  * @returns the report with these answers, and the tests that failed in the whole run only
  */
 export const settle = (report: RunReport, again: readonly RunReport[]): Settled => {
-  const repeated = new Set(again.length === 0 ? [] : filesToRepeat(report));
   const unsteady: UnsteadyTest[] = [];
   const testResults = report.testResults.map(file => {
+    const faults = faultsOf(file);
     const others = again.flatMap(one => one.testResults.filter(({ name }) => name === file.name));
-    if (!repeated.has(file.name) || others.length !== again.length) return file;
+    const [first] = others;
+    if (faults.length === 0 || !first || others.length !== again.length) return file;
     const hasPassed = others.every(
       other =>
         other.status === 'passed' &&
@@ -57,9 +57,8 @@ export const settle = (report: RunReport, again: readonly RunReport[]): Settled 
           other.assertionResults.some(each => each.fullName === fullName),
         ),
     );
-    const [first] = others;
-    if (!hasPassed || !first) return file;
-    unsteady.push(...faultsOf(file).map(({ name, message }) => ({ name, message })));
+    if (!hasPassed) return file;
+    unsteady.push(...faults.map(({ name, message }) => ({ name, message })));
     return first;
   });
   return { report: { ...report, testResults }, unsteady };

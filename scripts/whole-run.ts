@@ -16,9 +16,11 @@ const runAlone = (files: readonly string[], to: string): RunReport => {
   rmSync(to, { force: true });
   spawnSync(
     'npx',
-    ['vitest', 'run', '--no-file-parallelism', '--reporter=default', '--reporter=json']
-      .concat(`--outputFile.json=${to}`)
-      .concat(files),
+    [
+      ...['vitest', 'run', '--no-file-parallelism', '--reporter=default', '--reporter=json'],
+      `--outputFile.json=${to}`,
+      ...files,
+    ],
     { stdio: 'inherit' },
   );
   return existsSync(to) ? read(to) : { testResults: [] };

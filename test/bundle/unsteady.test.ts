@@ -13,7 +13,6 @@ const report = (files: Given): RunReport => ({
           status: Object.values(tests).includes('failed') ? 'failed' : 'passed',
           assertionResults: Object.entries(tests).map(([title, status]) => ({
             fullName: title,
-            title,
             status,
             ...(status === 'failed' ? { failureMessages: [`${title} was wrong\n  at x`] } : {}),
           })),
