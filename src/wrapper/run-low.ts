@@ -3,6 +3,7 @@ import type { Compiled } from '../compiler/compile.ts';
 import { allHandled } from '../compiler/handled.ts';
 import { type Problem, problem } from '../compiler/problem.ts';
 import { type SelectedStates, selectStates } from '../compiler/select-states.ts';
+import { pauseIfLong } from '../data/pause.ts';
 import type { Data, Dict } from '../data/values/value.ts';
 import { toPlainDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
@@ -55,8 +56,13 @@ export const runSettings = (view: StateCallView): RunSettings => {
   };
 };
 
-export const runCompiled = (view: StateCallView, { chunks, errors }: Compiled): Promise<Outcome> =>
-  runLow(view, lowChunks(chunks), errors);
+export const runCompiled = async (
+  view: StateCallView,
+  { chunks, errors }: Compiled,
+): Promise<Outcome> => {
+  await pauseIfLong();
+  return runLow(view, lowChunks(chunks), errors);
+};
 
 export const runLow = async (
   view: StateCallView,
@@ -68,6 +74,7 @@ export const runLow = async (
   const selected = selectedPart(view, chunks);
   if (selected?.fault !== undefined) return compileErrors([problem(selected.fault, undefined)]);
   const wanted = selected?.chunks ?? chunks;
+  await pauseIfLong();
   const { states, retcode } = await runLowChunks(view, wanted);
   return {
     states: isFlagSet(view.named.get('terse')) ? withoutQuiet(states) : states,

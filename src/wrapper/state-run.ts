@@ -4,6 +4,7 @@ import { type Compiled, compile } from '../compiler/compile.ts';
 import type { Matches, SlsTree } from '../compiler/load.ts';
 import { type Problem, problem } from '../compiler/problem.ts';
 import { verifyTop } from '../compiler/top.ts';
+import { pauseIfLong } from '../data/pause.ts';
 import type { Data, Dict } from '../data/values/value.ts';
 import { isDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
@@ -56,6 +57,7 @@ export const compileMods = async (view: StateCallView, mods: Data): Promise<Comp
   const tree = await loadMods(view, mods);
   const exclude = excludeOf(view);
   const options = { ...compileOptions(view.ctx), ...(exclude.length > 0 ? { exclude } : {}) };
+  await pauseIfLong();
   const compiled = compile(tree, options);
   if (compiled.errors.length === 0 && compiled.chunks.length === 0)
     view.ctx.log('error', 'state', noStatesIn(tree).message);
@@ -135,6 +137,7 @@ const runTop = async (view: StateCallView, stateTop?: string): Promise<Outcome> 
   const tree = await loadTopSls(view, data, matches);
   const exclude = excludeOf(view);
   const options = { ...compileOptions(ctx), ...(exclude.length > 0 ? { exclude } : {}) };
+  await pauseIfLong();
   const compiled = compile(tree, options);
   const errors = [...faults, ...compiled.errors];
   if (errors.length > 0) return compileErrors(errors);

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../../config/config.ts';
+import { pauseIfLong } from '../../data/pause.ts';
 import type { SlsLoader } from '../../data/sls.ts';
 import { type Trace, withSourceText } from '../../data/values/position.ts';
 import { type Data, type Dict, isDict } from '../../data/values/value.ts';
@@ -51,6 +52,7 @@ export const slsLoader = (
         : base,
     });
     if (base.taint) {
+      await pauseIfLong();
       const isTop = extra?.path !== undefined || sls === 'top';
       refuseTaintedChoices({ data, file, text, trace, owner: base.taint.owner, kind, isTop });
     }

@@ -1,5 +1,6 @@
 import { requisiteEdges } from '../../compiler/requisite-edges.ts';
 import type { Request } from '../../config/request.ts';
+import { pauseIfLong } from '../../data/pause.ts';
 import { mayBeCalled } from '../../data/signatures/module-names.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { RequisiteGraph } from '../../protocol/event.ts';
@@ -132,6 +133,7 @@ export class HostStates {
     this.#planned = params.chunks;
     const requisites = (): RequisiteGraph => requisiteEdges(chunks);
     const job = await this.#job(chunks, settings, params);
+    await pauseIfLong();
     shared.emit({ type: 'plan', host: host.id, total: chunks.length, requisites, ...job });
     shared.emit({ type: 'phase', host: host.id, phase: 'run' });
     const answer = guard
@@ -231,8 +233,10 @@ export class HostStates {
       facts.modules,
       facts.shared.request.options.strict,
     );
+    await pauseIfLong();
     checkFunctions(chunks, facts.modules);
     this.#warn([...warnings, ...lostRequisites(chunks)]);
+    await pauseIfLong();
     refs.addChunks(chunks, settings.saltenv, state =>
       facts.modules.some(
         item => item.kind === 'state' && !item.builtin && mayBeCalled(item, state),
@@ -240,6 +244,7 @@ export class HostStates {
     );
     // A state may use any of the user's modules: they call each other.
     for (const { sources = [] } of facts.ownOnHost) sources.forEach(refs.addSource);
+    await pauseIfLong();
     renders.addChunks(chunks, settings.pillar, facts.modules);
     const opts = {
       ...facts.opts,
@@ -249,6 +254,7 @@ export class HostStates {
       ...(settings.test && isPlan(facts.shared.request) ? { [planOption]: true } : {}),
     };
     functions.addChunks(chunks, opts);
+    await pauseIfLong();
     const fetched = await prefetch(chunks, facts.shared.fileRoots, renderAhead);
     const planned = facts.shared.request.planned?.runOf(facts.host.id);
     if (planned) checkSources(facts.host.id, planned.sources, fetched);
