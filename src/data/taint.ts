@@ -107,6 +107,35 @@ const isSame = (one: TaintRange, other: TaintRange): boolean =>
   one.isGuessed === other.isGuessed &&
   one.isEscaped === other.isEscaped;
 
+/**
+ * Whether a host sent so much of `text.slice(start, end)` that it chose how many lines and items
+ * there are, and there are more than some: all that is made of them takes time.
+ */
+export const isOverfilled = (
+  text: string,
+  ranges: readonly TaintRange[],
+  most: number,
+  start = 0,
+  end: number = text.length,
+): boolean => {
+  if (end - start <= most) return false;
+  let cost = 0;
+  for (const range of touching(ranges, start, end)) cost += range.end - range.start + perPart;
+  if (cost <= mostSent) return false;
+  let items = 0;
+  for (let at = start; at < end && items <= most; at += 1)
+    if (isBetweenItems(text.charCodeAt(at))) items += 1;
+  return items > most;
+};
+
+/** Characters, to which some are added for each part. */
+const mostSent = 50_000;
+const perPart = 16;
+
+/** A line end, comma or opening bracket. */
+const isBetweenItems = (code: number): boolean =>
+  code === 0x0a || code === 0x2c || code === 0x5b || code === 0x7b;
+
 /** Whether any part of `text.slice(start, end)` is tainted. */
 export const isTouched = (ranges: readonly TaintRange[], start: number, end: number): boolean =>
   (ranges[firstBehind(ranges, start)]?.start ?? end) < end;

@@ -1,5 +1,5 @@
 import { excerptOf } from '../data/excerpt.ts';
-import type { Ranges } from '../data/taint.ts';
+import { isOverfilled, type Ranges } from '../data/taint.ts';
 import type { Data, Dict } from '../data/values/value.ts';
 import { messageOf, TsaltError } from '../protocol/error.ts';
 import { customRenderers } from './custom.ts';
@@ -112,6 +112,7 @@ const run = async (
     if (kind === 'text') engines -= 1;
     if ((kind === 'data' || kind === 'any') && typeof value === 'string')
       request.onRendered?.(value);
+    if (kind === 'data' && tainted) requireModest(value, tainted, request);
     const guarded = engines > 0;
     let printed: Ranges | undefined | 'unknown' = 'unknown';
     let map: Mapping | undefined;
@@ -167,6 +168,23 @@ const run = async (
   const trace = traceOf(origins, request.file);
   if (trace) request.onTrace?.(trace);
   return value;
+};
+
+/** Limit of the lines and items of one file's data that a host filled. */
+const mostItems = 100_000;
+
+/** @throws TsaltError `render-long` */
+const requireModest = (value: Data, tainted: Ranges, request: RenderRequest): void => {
+  if (typeof value !== 'string' || !isOverfilled(value, tainted, mostItems)) return;
+  throw new TsaltError(
+    'render-long',
+    `What ${request.context.taint?.owner} sent fills more than ${mostItems} lines or items of this file.`,
+    {
+      kind: 'render',
+      at: { file: request.file },
+      hint: 'Print less of what a host sends: let a state read it on the host.',
+    },
+  );
 };
 
 /** Renderers that read no data of a host, or record their reads (`share/share.ts`). */

@@ -1,8 +1,10 @@
+import { pauseIfLong } from '../data/pause.ts';
 import type { Ranges } from '../data/taint.ts';
 import { cloneData, cloneTree, isTree } from '../data/values/clone.ts';
 import type { Data } from '../data/values/value.ts';
-import { loadYaml } from '../yaml/load.ts';
+import { loadYaml, loadYamlInPieces } from '../yaml/load.ts';
 import type { YamlLoadOptions } from '../yaml/yaml-error.ts';
+import { CooperativeYield } from './cooperative-yield.ts';
 import { isTrueData } from './filters/filter.ts';
 import { loadLargeYaml } from './large-yaml.ts';
 import { traceOf } from './retrace.ts';
@@ -24,41 +26,68 @@ type Kept = {
  */
 const cache = new TextCache<Map<string, Kept>>(16_000_000);
 
+/** The texts that are being loaded in pieces. */
+const loading = new Map<string, Promise<unknown>>();
+
 /** Renders YAML by Salt's rules. The same text for another host is parsed once and then copied. */
-export const renderYaml = (
-  text: string,
-  { request, tainted, origins }: Stage,
-): Data | Promise<Data> => {
+export const renderYaml = (text: string, stage: Stage): Data | Promise<Data> => {
+  const { request, tainted, origins } = stage;
   const { taint } = request.context;
-  if (text.length >= largeText && !(tainted && taint))
-    return renderLarge(text, { file: request.file, trace: traceOf(origins, request.file) });
+  const trace = traceOf(origins, request.file);
+  if (text.length >= sharedText && !(tainted && taint))
+    return renderShared(text, { file: request.file, trace });
   const key = tainted && taint ? `${request.file}${markOf(tainted)}` : request.file;
-  const files = cache.get(text);
-  const known = files?.get(key);
+  const known = cache.get(text)?.get(key);
   if (known) return learned(known, request);
+  const other = loading.get(text);
+  if (other) return other.catch(() => undefined).then(() => renderYaml(text, stage));
   const scalars: Scalar[] = [];
   const onScalar = (...scalar: Scalar): void => void scalars.push(scalar);
-  const loaded = loadYaml(text, {
+  const options: YamlLoadOptions = {
     file: request.file,
     ordered: true,
-    trace: traceOf(origins, request.file),
+    trace,
     ...(tainted && taint ? { taint: { ranges: tainted, owner: taint.owner, onScalar } } : {}),
+  };
+  const keep = (loaded: Data): Kept => {
+    const data = isTrueData(loaded) ? loaded : new Map();
+    if (!cache.isWorth(text)) return { data, copy: own => own, scalars };
+    const kept: Kept = { data, copy: isTree(data) ? cloneTree : cloneData, scalars };
+    const files = cache.get(text);
+    if (files) files.set(key, kept);
+    else cache.set(text, new Map([[key, kept]]));
+    return kept;
+  };
+  if (text.length < pausedText) return learned(keep(loadYaml(text, options)), request);
+  const loaded = loadPaused(text, options).finally(() => loading.delete(text));
+  loading.set(text, loaded);
+  return loaded.then(async data => {
+    const kept = keep(data);
+    await pauseIfLong();
+    return learned(kept, request);
   });
-  const data = isTrueData(loaded) ? loaded : new Map();
-  if (!cache.isWorth(text)) return learned({ data, copy: own => own, scalars }, request);
-  const kept: Kept = { data, copy: isTree(data) ? cloneTree : cloneData, scalars };
-  if (files) files.set(key, kept);
-  else cache.set(text, new Map([[key, kept]]));
-  return learned(kept, request);
 };
 
-const largeText = 1_000_000;
+const loadPaused = (text: string, options: YamlLoadOptions): Promise<Data> => {
+  const turn = new CooperativeYield(longestTurn);
+  return loadYamlInPieces(text, options, () => (turn.isDue() ? turn.take() : undefined), pieceSize);
+};
 
-const renderLarge = async (text: string, options: YamlLoadOptions): Promise<Data> => {
+/** Milliseconds, to which the time for one piece is added. */
+const longestTurn = 50;
+
+const pieceSize = 30_000;
+
+/** Characters from which on other work runs while a text is loaded. */
+const pausedText = 100_000;
+
+/** Characters from which on the hosts share the data of a text. */
+const sharedText = 1_000_000;
+
+const renderShared = async (text: string, options: YamlLoadOptions): Promise<Data> => {
   const loaded = await loadLargeYaml(text, { ...options, ordered: true });
   return isTrueData(loaded) ? loaded : new Map();
 };
-
 /** Returns the data after recording its taint in this host's table. */
 const learned = ({ data, copy, scalars }: Kept, { context: { taint } }: Stage['request']): Data => {
   for (const [value, ranges] of scalars) taint?.learn(value, ranges);

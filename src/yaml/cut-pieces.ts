@@ -4,6 +4,8 @@ export type Block = {
   /** Spaces before each entry. */
   readonly indent: number;
   readonly start: number;
+  /** The offset of the line of its first entry. */
+  readonly first: number;
   readonly end: number;
 };
 
@@ -20,10 +22,11 @@ const firstEntry = /( *)(?:(-)(?=[ \r\n])|[\w/"'.])/y;
 export const blockAt = (text: string, start: number, end: number): Block | undefined => {
   blankLines.lastIndex = start;
   blankLines.exec(text);
-  firstEntry.lastIndex = blankLines.lastIndex;
+  const first = blankLines.lastIndex;
+  firstEntry.lastIndex = first;
   const [, spaces = '', dash] = firstEntry.exec(text) ?? [undefined];
   if (firstEntry.lastIndex === 0 || firstEntry.lastIndex > end) return undefined;
-  return { kind: dash ? 'sequence' : 'mapping', indent: spaces.length, start, end };
+  return { kind: dash ? 'sequence' : 'mapping', indent: spaces.length, start, first, end };
 };
 
 /**
@@ -31,11 +34,18 @@ export const blockAt = (text: string, start: number, end: number): Block | undef
  * string or between brackets; the piece before it is then not valid YAML by itself.
  *
  * @param size of a piece in characters; entries that are larger are pieces of their own
+ * @param mayCut whether the text may be cut at an offset
  */
-export const piecesOf = function* (text: string, block: Block, size: number): Generator<Piece> {
+export const piecesOf = function* (
+  text: string,
+  block: Block,
+  size: number,
+  mayCut: (at: number) => boolean,
+): Generator<Piece> {
   let start = block.start;
   let last = start;
   for (const at of entriesOf(text, block)) {
+    if (!mayCut(at)) continue;
     if (at - start > size) {
       if (last > start) yield { start, end: last };
       start = last;

@@ -1,3 +1,4 @@
+import { isOverfilled, isTouched, rangesOf, type TaintRange, touching } from '../data/taint.ts';
 import { findKey } from '../data/values/key.ts';
 import { markOrdered } from '../data/values/ordered.ts';
 import { NodePositions, setPositions } from '../data/values/position.ts';
@@ -7,46 +8,75 @@ import { Composer, refuseUnprintable } from './compose.ts';
 import { Constructor } from './construct.ts';
 import { type Block, blockAt, type Piece, piecesOf } from './cut-pieces.ts';
 import { coreTags, type YamlNode } from './node.ts';
-import { parsePiece } from './parse.ts';
+import { movedBy, type Parsed, parsePiece } from './parse.ts';
 import { EventReader } from './reader.ts';
-import type { YamlSource } from './yaml-error.ts';
+import { taintError } from './scalar-taint.ts';
+import { checkTaint } from './taint-check.ts';
+import { YamlSource } from './yaml-error.ts';
 
-/** Whether a text is worth loading in pieces. */
+/** Whether a text is worth loading in pieces to save memory. */
 export const isLarge = ({ text, taint }: YamlSource): boolean => text.length >= 1_000_000 && !taint;
 
 const usualSize = 250_000;
 
+/** Limit of lines and items that are read without a pause if a host filled them. */
+const mostItems = 25_000;
+
 /**
  * Loads a large text piece by piece: the events and nodes of a text take ten times the memory of
- * its data. Only block mappings and sequences are cut. Errors are left to the parser of whole texts.
+ * its data. Only block mappings and sequences are cut, and only where no host chose the line end
+ * and the indentation. Errors are left to the parser of whole texts, unless that would hold up all
+ * else for as long as a host likes.
  *
  * @param pieceSize in characters
  * @yields after each piece
  * @returns undefined if the text cannot be cut or is invalid
+ * @throws TsaltError only for a text that is too long to be parsed as a whole
  */
 export const loadPieces = function* (
   source: YamlSource,
   pieceSize = usualSize,
 ): Generator<undefined, Data | undefined, undefined> {
-  const start = contentStart(source.text);
+  const data = yield* attemptPieces(source, pieceSize);
+  if (data === undefined && isTooLong(source, 0, source.text.length)) throw tooLong(source, 0);
+  return data;
+};
+
+const attemptPieces = function* (
+  source: YamlSource,
+  pieceSize: number,
+): Generator<undefined, Data | undefined, undefined> {
+  const start = contentStart(source);
   if (start === undefined) return undefined;
   try {
     refuseUnprintable(source);
     return yield* new PieceLoader(source, pieceSize).load(start, source.text.length);
   } catch (error) {
     // An error is reported as the parser of the whole text reports it.
-    if (error instanceof TsaltError) return undefined;
+    if (error instanceof TsaltError && !isTooLong(source, 0, source.text.length)) return undefined;
     throw error;
   }
 };
 
-const header = /(?:[ \t]*(?:#[^\n]*)?\r?\n)*(?:---[ \t]*\r?\n)?/y;
+const isTooLong = ({ text, taint }: YamlSource, start: number, end: number): boolean =>
+  taint !== undefined && isOverfilled(text, taint.ranges, mostItems, start, end);
+
+const tooLong = (source: YamlSource, offset: number): TsaltError =>
+  source.fault(
+    'yaml-long',
+    `what ${source.taint?.owner} sent fills more than ${mostItems} lines or items, and they cannot be read in pieces`,
+    offset,
+    'Print less of what the host sent, or one entry of a mapping or list per line.',
+  );
+
+const header = /(?:[ \t]*(?:#[^\n]*)?\r?\n)*---[ \t]*\r?\n/y;
 
 /** Returns the offset after the first `---`; undefined if there are directives or more documents. */
-const contentStart = (text: string): number | undefined => {
+const contentStart = ({ text, taint }: YamlSource): number | undefined => {
   header.lastIndex = 0;
   header.exec(text);
   const start = header.lastIndex;
+  if (taint && isTouched(taint.ranges, 0, start)) return undefined;
   const isOther = [/^(?:---|\.\.\.|%)/my, /\n(?:---|\.\.\.|%)/g].some(mark => {
     mark.lastIndex = start;
     return mark.test(text);
@@ -75,7 +105,7 @@ class PieceLoader {
   /** Returns the data of a block; undefined if it is something else. */
   *load(start: number, end: number): Loading<Data> {
     const block = blockAt(this.#source.text, start, end);
-    if (!block) return undefined;
+    if (!block || !this.#mayCut(block.first, block)) return undefined;
     return yield* block.kind === 'mapping' ? this.#mapping(block) : this.#sequence(block);
   }
 
@@ -134,19 +164,46 @@ class PieceLoader {
       for (const item of node.items) offsets.push(item.kind === 'scalar' ? item.at : -1);
       for (const item of this.#data.construct(node) as Data[]) list.push(item);
     }
-    setPositions(list, new NodePositions(this.#source.locate, block.start + block.indent, offsets));
+    setPositions(list, new NodePositions(this.#source.locate, block.first + block.indent, offsets));
     return list;
   }
 
   #pieces(block: Block): Iterable<Piece> {
-    return piecesOf(this.#source.text, block, this.#pieceSize);
+    return piecesOf(this.#source.text, block, this.#pieceSize, at => this.#mayCut(at, block));
+  }
+
+  /** A host must choose neither where the line of an entry begins nor how far it is indented. */
+  #mayCut(line: number, { indent }: Block): boolean {
+    const { taint } = this.#source;
+    return !taint || !isTouched(taint.ranges, line - 1, line + indent);
   }
 
   #compose({ start, end }: Piece): YamlNode | undefined {
-    const reader = new EventReader(this.#source, parsePiece(this.#source, start, end));
+    if (isTooLong(this.#source, start, end)) throw tooLong(this.#source, start);
+    const parsed = this.#checked(start, end) ?? parsePiece(this.#source, start, end);
+    const reader = new EventReader(this.#source, parsed);
     reader.next();
     const node = this.#composer.document(reader);
     return reader.next().kind === 'stream-end' ? node : undefined;
+  }
+
+  /** Returns the events that the taint check parsed, if it had to parse. */
+  #checked(start: number, end: number): Parsed | undefined {
+    const source = this.#source;
+    const { taint } = source;
+    const inside = taint && rangesOf(touching(taint.ranges, start, end));
+    if (!inside) return undefined;
+    const [first, ...more] = inside;
+    const moved = (range: TaintRange): TaintRange => ({
+      ...range,
+      start: range.start - start,
+      end: range.end - start,
+    });
+    const piece = new YamlSource(source.text.slice(start, end), {});
+    const parsed = checkTaint(piece, [moved(first), ...more.map(moved)], range => {
+      throw taintError(source, taint, range, range.start + start);
+    });
+    return parsed && movedBy(start, parsed);
   }
 }
 

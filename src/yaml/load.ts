@@ -30,15 +30,17 @@ export const loadYaml = (text: string, options: YamlLoadOptions = {}): Data => {
 /**
  * As `loadYaml`, for large texts: waits for `pause` whenever a piece was loaded.
  *
+ * @param pieceSize in characters. Default: one that costs little.
  * @throws TsaltError as `loadYaml`
  */
 export const loadYamlInPieces = async (
   text: string,
   options: YamlLoadOptions,
   pause: () => Promise<void> | undefined,
+  pieceSize?: number,
 ): Promise<Data> => {
   const source = sourceOf(text, options);
-  const pieces = loadPieces(source);
+  const pieces = loadPieces(source, pieceSize);
   for (;;) {
     const { done, value } = pieces.next();
     if (!done) await pause();

@@ -41,10 +41,14 @@ export const parse = (source: YamlSource): Parsed => {
 };
 
 /** Parses a part of a text that is valid by itself. Offsets are those of the text. */
-export const parsePiece = (source: YamlSource, start: number, end: number): Parsed => {
-  const { sourceOffset, ...parsed } = parseText(source, source.text.slice(start, end));
-  return { ...parsed, sourceOffset: offset => start + sourceOffset(offset) };
-};
+export const parsePiece = (source: YamlSource, start: number, end: number): Parsed =>
+  movedBy(start, parseText(source, source.text.slice(start, end)));
+
+/** Returns the events of a text with the offsets of a longer one, of which it is a part. */
+export const movedBy = (start: number, { sourceOffset, ...parsed }: Parsed): Parsed => ({
+  ...parsed,
+  sourceOffset: offset => start + sourceOffset(offset),
+});
 
 const parseText = (source: YamlSource, given: string): Parsed => {
   const text = given.replaceAll('\x85', '\n');

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { rangesOf, type TaintRange } from '../../src/data/taint.ts';
+import { type Ranges, rangesOf, type TaintRange } from '../../src/data/taint.ts';
 import { type Data, isDict } from '../../src/data/values/value.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
+import { loadPieces } from '../../src/yaml/load-large.ts';
+import { sourceOf } from '../../src/yaml/source-of.ts';
+import type { YamlLoadOptions } from '../../src/yaml/yaml-error.ts';
 
 /** `§` marks the author's own text: no host can send it here, and none may cut it off. */
 const templates = [
@@ -119,4 +122,66 @@ test('any string: the data has the shape of a harmless one, or is refused', () =
 test('any words: the data has the shape of a harmless one, or is refused', () => {
   const values = fc.array(words, { minLength: 1, maxLength: 2 });
   expect(checkShapes(wordTemplates, values)).toBeGreaterThan(2000);
+});
+
+/** The data of a text, and its tainted scalars; undefined if it is refused. */
+const read = (
+  text: string,
+  ranges: Ranges | undefined,
+  load: (text: string, options: YamlLoadOptions) => Data | undefined,
+) => {
+  const scalars = new Set<string>();
+  const onScalar = (value: string, found: Ranges): void =>
+    void scalars.add(JSON.stringify([value, found]));
+  try {
+    const data = load(text, ranges ? { taint: { ranges, owner: 'web1', onScalar } } : {});
+    return data === undefined ? undefined : { data, scalars };
+  } catch {
+    return undefined;
+  }
+};
+
+const inPieces = (size: number) => (text: string, options: YamlLoadOptions) => {
+  const pieces = loadPieces(sourceOf(text, options), size);
+  for (;;) {
+    const { done, value } = pieces.next();
+    if (done) return value;
+  }
+};
+
+/** Texts of several entries, which are cut in many places. */
+const cuttable = [
+  ...wordTemplates,
+  'a: {{}}\nb:\n  c: 1\n  d: {{}}\n  e: {f: {{}}}\ng: [{{}}]\n',
+  '- a: {{}}\n  b: 2\n- {{}}\n-\n  - c: {{}}\n  - d\n',
+  'a:\n  b:\n    - c: "{{}}"\n    - d: 1\n  {{}}: 2\nz: 3\n',
+  '{{}}\na: 1\nb: 2\n',
+  '# {{}}\na: 1\n  # {{}}\nb:\n  # {{}}\n  c: 1\n  d: 2\n',
+  'a:{{}}\n  b: 1\n  c: 2\n{{}}  d: 3\ne: 4\n',
+];
+
+test.each([
+  ['strings', hostile],
+  ['words', words],
+])('any %s, read in pieces: the data and taint of the whole text, or none', (_, part) => {
+  let loaded = 0;
+  let tainted = 0;
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...cuttable),
+      fc.array(part, { minLength: 1, maxLength: 3 }),
+      fc.constantFrom(1, 8, 20),
+      (template, values, size) => {
+        const { text, ranges } = fill(template, values);
+        const pieces = read(text, ranges, inPieces(size));
+        if (!pieces) return;
+        loaded += 1;
+        tainted += pieces.scalars.size;
+        expect(pieces).toEqual(read(text, ranges, loadYaml));
+      },
+    ),
+    { numRuns: 20_000, seed: 7 },
+  );
+  expect(loaded).toBeGreaterThan(500);
+  expect(tainted).toBeGreaterThan(100);
 });

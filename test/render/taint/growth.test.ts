@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Plain } from '../../../src/protocol/plain.ts';
 import { ofSerialized } from '../../../src/render/taint/align.ts';
 import { TaintTable } from '../../../src/render/taint/taint-table.ts';
 import { longestTurn } from '../../helpers/cpu-time.ts';
@@ -76,4 +77,40 @@ test('a long value that is printed whole is one tainted value', async () => {
 
   const { data } = taintedSite({ grains: { l: list } });
   expect(await data('#!jinja|yaml\na: {{ grains.l | tojson }}')).toEqual({ a: list });
+});
+
+const states = (count: number) => ({
+  grains: { l: Array.from({ length: count }, (_, index) => `a value: ${index}`) },
+  text: '#!jinja|yaml\n{% for x in grains.l %}"{{ loop.index }}":\n  - name: {{ x | yaml_dquote }}\n{% endfor %}',
+});
+
+test('other work continues while long data that a host filled is read', async () => {
+  const { grains, text } = states(20_000);
+  const { data } = taintedSite({ grains });
+  await data(text);
+  let read: Plain | undefined;
+  const longest = await longestTurn(async () => {
+    read = await data(text.replace('- name', '- title'));
+  });
+  expect(Object.keys(read ?? {})).toHaveLength(20_000);
+  expect(read).toMatchObject({ 20000: [{ title: 'a value: 19999' }] });
+  expect(longest).toBeLessThan(400);
+});
+
+test('a host that fills data without end is refused, a long text of it is not', async () => {
+  const { grains, text } = states(55_000);
+  const { data } = taintedSite({ grains });
+  await expect(data(text)).rejects.toMatchObject({
+    code: 'render-long',
+    message: 'What web1 sent fills more than 100000 lines or items of this file.',
+  });
+
+  const list = Array.from({ length: 30_000 }, (_, index) => `v${index}`);
+  const log = list.join('\n').repeat(10);
+  const long = taintedSite({ grains: { l: list, log } });
+  await expect(long.data('#!jinja|yaml\na: {{ grains.l | tojson }}')).rejects.toMatchObject({
+    code: 'yaml-long',
+    message: expect.stringContaining('what web1 sent fills more than 25000 lines or items'),
+  });
+  expect(await long.data('#!jinja|yaml\na: {{ grains.log | yaml_dquote }}')).toEqual({ a: log });
 });
