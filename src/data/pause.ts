@@ -1,3 +1,5 @@
+import { ownTurn } from '../protocol/own-turn.ts';
+
 /** Milliseconds of one turn of the event loop after which other work is due. */
 const longest = 50;
 
@@ -15,5 +17,5 @@ export const pauseIfLong = async (): Promise<void> => {
     setImmediate(() => {
       since = undefined;
     });
-  } else if (now - since > longest) await new Promise(resolve => setImmediate(resolve));
+  } else if (now - since > longest) await ownTurn();
 };

@@ -3,6 +3,7 @@ import { encodeData, encodeJson } from './frame.ts';
 import { Inbox, type Incoming, type LongMessages } from './inbox.ts';
 import { broken, type Message, safeText, shown, type WireError } from './message.ts';
 import { monotonic } from './monotonic.ts';
+import { ownTurn } from './own-turn.ts';
 import type { JsonLimits } from './parse-yielding.ts';
 import { positionsOf, readPositions, type StackPosition } from './stack.ts';
 
@@ -170,7 +171,7 @@ export class Peer {
       if (next instanceof Promise) return next;
       this.#take(next);
       if (this.#closed) return undefined;
-      if (monotonic() - began > turn) return nextTurn();
+      if (monotonic() - began > turn) return ownTurn();
     }
     return undefined;
   }
@@ -341,9 +342,6 @@ export class Peer {
     return blocked;
   }
 }
-
-const nextTurn = (): Promise<undefined> =>
-  new Promise(resolve => setImmediate(() => resolve(undefined)));
 
 const own = <T>(table: Readonly<Record<string, T>>, key: unknown): T | undefined =>
   typeof key === 'string' && Object.hasOwn(table, key) ? table[key] : undefined;

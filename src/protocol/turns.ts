@@ -1,4 +1,5 @@
 import { monotonic } from './monotonic.ts';
+import { ownTurn } from './own-turn.ts';
 
 /** Lets other work continue during a long computation. */
 export class Turns {
@@ -18,7 +19,7 @@ export class Turns {
   /** Yields to other work when the time slice is used up. */
   async pause(): Promise<void> {
     if (!this.areOver) return;
-    await new Promise(resolve => setImmediate(resolve));
+    await ownTurn();
     this.#began = monotonic();
   }
 }

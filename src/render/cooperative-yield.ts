@@ -1,3 +1,5 @@
+import { ownTurn } from '../protocol/own-turn.ts';
+
 /**
  * Milliseconds for which rendering may block everything else: signals, time limits, other hosts.
  */
@@ -19,7 +21,7 @@ export class CooperativeYield {
   }
 
   async take(): Promise<void> {
-    await new Promise(resolve => setImmediate(resolve));
+    await ownTurn();
     this.#since = performance.now();
   }
 }

@@ -1,5 +1,6 @@
 import { type Context, createContext, runInContext } from 'node:vm';
 import { pythonPattern } from '../../data/python/python-pattern.ts';
+import { ownTurn } from '../../protocol/own-turn.ts';
 import { linearMatches } from './linear-regex.ts';
 
 /**
@@ -131,13 +132,6 @@ const inTurns = async <T>(
     return again === late ? undefined : again;
   }
   return undefined;
-};
-
-/** Waits for a turn of the event loop in which no other matching wasted time. */
-let turns: Promise<unknown> = Promise.resolve();
-const ownTurn = (): Promise<unknown> => {
-  turns = turns.then(() => new Promise(resolve => setImmediate(resolve)));
-  return turns;
 };
 
 const late = Symbol('late');
