@@ -1,6 +1,6 @@
 import type { ControlMethods, FileResponse } from './job.ts';
 import type { LowChunk } from './low.ts';
-import { isPlainDict, type Plain, type PlainDict, plainText } from './plain.ts';
+import { isPlainDict, type Plain, type PlainDict, plainText, setOwn } from './plain.ts';
 import { mergeWholeFloats } from './whole-floats.ts';
 
 /**
@@ -31,6 +31,7 @@ export const prefetchedFileKey = (path: string, saltenv: string): string => {
 
 /** Returns the key of a rendered template: the request as JSON with sorted keys, without `have`. */
 export const prefetchKey = (request: PrefetchedRender): string => {
+  if (!Object.hasOwn(request, 'have')) return sortedJson(request);
   const { have: _, ...rest } = request;
   return sortedJson(rest);
 };
@@ -43,15 +44,16 @@ export const renderRequest = (
   { name, source, template, context, defaults, user, group, mode, attrs, text }: TemplateArguments,
   saltenv: string,
 ): PrefetchedRender => {
-  const chunk: PlainDict = { name };
-  for (const [key, value] of Object.entries({ source, user, group, mode, attrs }))
+  const chunk: PlainDict = {};
+  for (const [key, value] of Object.entries({ attrs, group, mode, name, source, user }))
     if (value !== undefined && value !== null) chunk[key] = value;
+  // In the order of `prefetchKey`, which then copies nothing.
   return {
-    source: source ?? '',
-    saltenv,
-    template,
-    context: mergeWholeFloats(defaults, context),
     chunk,
+    context: mergeWholeFloats(defaults, context),
+    saltenv,
+    source: source ?? '',
+    template,
     ...(text !== undefined && { text }),
   };
 };
@@ -80,20 +82,31 @@ export const templateArguments = (chunk: LowChunk, source: string): TemplateArgu
   }) as TemplateArguments;
 
 /** JSON of a value, with the keys of its dictionaries in order. */
-export const sortedJson = (value: Plain | undefined): string => {
-  if (Array.isArray(value)) return `[${value.map(item => sortedJson(item)).join()}]`;
-  if (!isPlainDict(value)) return JSON.stringify(value ?? null);
-  const items = Object.keys(value).sort();
-  return `{${items.map(key => `${JSON.stringify(key)}:${sortedJson(value[key])}`).join()}}`;
-};
+export const sortedJson = (value: Plain | undefined): string =>
+  JSON.stringify(withSortedKeys(value) ?? null);
 
-/** A value with the keys of its dictionaries in order. */
+/**
+ * Returns a value with the keys of its dictionaries in order: itself if they already are, as those
+ * of most states, or else a copy.
+ */
 export const withSortedKeys = (value: Plain | undefined): Plain | undefined => {
+  if (isInOrder(value)) return value;
   if (Array.isArray(value)) return value.map(item => withSortedKeys(item) ?? null);
   if (!isPlainDict(value)) return value;
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map(key => [key, withSortedKeys(value[key]) ?? null]),
-  );
+  const sorted: PlainDict = {};
+  for (const key of Object.keys(value).sort())
+    setOwn(sorted, key, withSortedKeys(value[key]) ?? null);
+  return sorted;
+};
+
+const isInOrder = (value: Plain | undefined): boolean => {
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isInOrder);
+  let last = '';
+  for (const key of Object.keys(value)) {
+    const item = value[key];
+    if (key < last || item === undefined || !isInOrder(item)) return false;
+    last = key;
+  }
+  return true;
 };

@@ -73,6 +73,26 @@ test('each file that is taken is its own, in any order, and what is in flight st
   );
 });
 
+test('files that are announced for later are listed once, when the first one is needed', async () => {
+  const watched: Watched = { open: 0, mostOpen: 0, held: 0, mostHeld: 0 };
+  const ahead = new FetchAhead();
+  let lists = 0;
+  ahead.announceLater(() => {
+    lists += 1;
+    return filesOf(
+      [0, 1, 2].map(() => ({ size: 1, fails: false, ms: 0 })),
+      watched,
+    );
+  });
+  expect(lists).toBe(0);
+  const got = await ahead.take('f0', async () => answerOf('f0'));
+  expect(got.content?.bytes().toString()).toBe('content of f0');
+  expect(watched.mostOpen).toBe(2);
+  await ahead.take('f2', async () => expect.fail('f2 was not requested ahead'));
+  ahead.begin();
+  expect(lists).toBe(1);
+});
+
 test('at most 8 MB wait unused, however many files are announced', async () => {
   const watched: Watched = { open: 0, mostOpen: 0, held: 0, mostHeld: 0 };
   const size = 500 * 1024;

@@ -113,7 +113,13 @@ export const expectFiles = (files: readonly ExpectedFile[]): (() => void) => {
   const { ahead, listed } = ofRun();
   return ahead.announce(
     files.map(({ path, saltenv, dest, template }) => {
-      if (template) return comingTemplate(template, dest, String(currentLow()?.name ?? ''));
+      if (template)
+        return comingTemplate(
+          prefetchKey(template),
+          template,
+          dest,
+          String(currentLow()?.name ?? ''),
+        );
       const key = prefetchedFileKey(path, saltenv);
       return comingFile(key, path, saltenv, dest, listed.get(key));
     }),
@@ -135,7 +141,8 @@ const ofRun = (): OfRun => {
   const made: OfRun = { ahead: new FetchAhead(), listed: new Map() };
   runs.set(context, made);
   const chunks: unknown = context.__chunks__;
-  if (Array.isArray(chunks)) made.ahead.announce(filesOf(chunks, prefetch()));
+  const sent = prefetch();
+  if (Array.isArray(chunks)) made.ahead.announceLater(() => filesOf(chunks, sent));
   return made;
 };
 
@@ -151,9 +158,10 @@ const filesOf = (
     for (const source of sourcesIn(chunk.source)) {
       if (typeof chunk.template === 'string') {
         const request = renderRequest(templateArguments(chunk, source), chunk.__env__);
-        const known = rendered[prefetchKey(request)];
+        const key = prefetchKey(request);
+        const known = rendered[key];
         if (known)
-          return known.text === undefined ? [comingTemplate(request, dest, name, known)] : [];
+          return known.text === undefined ? [comingTemplate(key, request, dest, name, known)] : [];
       } else {
         const key = prefetchedFileKey(source, chunk.__env__);
         if (files[key]) return [comingFile(key, source, chunk.__env__, dest, files[key])];
@@ -177,12 +185,13 @@ const comingFile = (
 });
 
 const comingTemplate = (
+  key: string,
   request: PrefetchedRender,
   dest: string | undefined,
   state: string,
   known?: RenderedFile,
 ): ComingFile => ({
-  key: prefetchKey(request),
+  key,
   dest,
   sha256: known?.sha256,
   size: known?.size ?? usualSize,

@@ -45,11 +45,31 @@ type Started = { readonly fetched: Promise<Fetched | undefined>; readonly releas
  */
 export class FetchAhead {
   #lists: List[] = [];
+  /** Lists whose files nothing asked for yet. */
+  #unread: (() => readonly ComingFile[])[] = [];
   #requests = 0;
   #bytes = 0;
 
   /** @returns ends the list: drops the content that was not used */
   announce(files: readonly ComingFile[]): () => void {
+    this.#read();
+    const list = this.#add(files);
+    return () => {
+      this.#lists = this.#lists.filter(each => each !== list);
+      this.#skip(list, files.length);
+    };
+  }
+
+  /** Announces files that are listed only when one is needed: a run without changes needs none. */
+  announceLater(files: () => readonly ComingFile[]): void {
+    this.#unread.push(files);
+  }
+
+  #read(): void {
+    for (const files of this.#unread.splice(0)) this.#add(files());
+  }
+
+  #add(files: readonly ComingFile[]): List {
     const places = new Map<string, number[]>();
     for (const [at, { key }] of files.entries()) {
       const known = places.get(key);
@@ -58,19 +78,18 @@ export class FetchAhead {
     }
     const list: List = { files, places, started: new Map(), used: 0, next: 0 };
     this.#lists.push(list);
-    return () => {
-      this.#lists = this.#lists.filter(each => each !== list);
-      this.#skip(list, files.length);
-    };
+    return list;
   }
 
   /** Requests the first files, before one of them is needed. */
   begin(): void {
+    this.#read();
     for (const list of this.#lists) this.#fill(list);
   }
 
   /** The answer for a file that is needed now: one that came ahead, or that of `fetch`. */
   async take(key: string, fetch: () => Promise<Fetched>): Promise<Fetched> {
+    this.#read();
     const list = this.#lists.findLast(({ places }) => places.has(key));
     const at = list?.places.get(key)?.find(place => place >= list.used);
     if (!list || at === undefined) return fetch();
