@@ -36,7 +36,7 @@ export const encodeJson = (message: unknown): Uint8Array => {
   const type = marked ? frameType.marked : frameType.json;
   const length = Buffer.byteLength(text);
   if (length > maxMessage) throw tooLong(length);
-  if (length > maxFrame) return encodeParts(Buffer.from(text), type);
+  if (length > maxFrame) return encodeParts(text, length, type);
   const frame = Buffer.allocUnsafe(headerSize + length);
   frame.writeUInt32BE(length);
   frame[4] = type;
@@ -44,13 +44,21 @@ export const encodeJson = (message: unknown): Uint8Array => {
   return frame;
 };
 
-const encodeParts = (text: Uint8Array, type: Frame['type']): Uint8Array => {
-  const frames: Uint8Array[] = [];
-  for (let at = 0; at < text.length; at += maxFrame) {
-    const part = text.subarray(at, at + maxFrame);
-    frames.push(encodeFrame(at + maxFrame < text.length ? frameType.part : type, part));
+/** Writes the text at the end and moves its parts forward, so that it is copied only once. */
+const encodeParts = (text: string, length: number, type: Frame['type']): Uint8Array => {
+  const count = Math.ceil(length / maxFrame);
+  const frames = Buffer.allocUnsafe(count * headerSize + length);
+  const source = count * headerSize;
+  frames.write(text, source);
+  let to = 0;
+  for (let at = 0; at < length; at += maxFrame) {
+    const size = Math.min(maxFrame, length - at);
+    frames.writeUInt32BE(size, to);
+    frames[to + 4] = at + size < length ? frameType.part : type;
+    frames.copyWithin(to + headerSize, source + at, source + at + size);
+    to += headerSize + size;
   }
-  return Buffer.concat(frames);
+  return frames;
 };
 
 export const encodeData = (transfer: number, bytes: Uint8Array): Uint8Array => {

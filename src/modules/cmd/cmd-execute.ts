@@ -11,6 +11,7 @@ import {
   getLogger,
   SaltInvocationError,
 } from '../api.ts';
+import { ArrivalOrder } from './arrival-order.ts';
 import {
   type CommandRunOptions,
   environment,
@@ -29,11 +30,14 @@ const mostOutput = 48 * 1024 * 1024;
 
 const levels = ['trace', 'debug', 'info', 'warning', 'error', 'critical'] as const;
 
-/** Runs a command by the rules that all functions here share. */
+/**
+ * Runs a command by the rules that all functions here share. `merged` returns stdout and stderr
+ * together; it is a function because the text may be long, and few callers need it.
+ */
 export const execute = async (
   cmd: string | string[],
   options: CommandRunOptions,
-): Promise<RunAllResult & { merged: string }> => {
+): Promise<RunAllResult & { readonly merged: () => string }> => {
   refuseOthers(options);
   const runas = options.runas ?? (__context__.runas as string | undefined) ?? undefined;
   const cwd = await folderFor(options.cwd ?? undefined, runas);
@@ -41,7 +45,7 @@ export const execute = async (
   const level = levelOf(options.output_loglevel);
   const program = programOf(cmd);
   if (level) log.debug(`Executing command '${shown}' in directory '${cwd}'`);
-  let merged = '';
+  const order = new ArrivalOrder();
   const result = await runCommand(toCommand(cmd, options), {
     cwd,
     env: environment(options, await loginOf(runas, options.shell)),
@@ -54,14 +58,12 @@ export const execute = async (
     background: options.bg,
     outputLimit: mostOutput,
     live: level !== undefined && !options.hide_output,
-    onOutput: (_, text) => {
-      merged += text;
-    },
+    onOutput: (stream, text) => order.add(stream, text.length),
   });
   if (result.timedOut) {
     const text = `${shown} : Timed out after ${options.timeout} seconds`;
     __context__.retcode = 1;
-    return { pid: result.pid, retcode: 1, stdout: text, stderr: '', merged: text };
+    return { pid: result.pid, retcode: 1, stdout: text, stderr: '', merged: () => text };
   }
   const strip = (text: string): string => (options.rstrip === false ? text : text.trimEnd());
   const notes = (['stdout', 'stderr'] as const).map(stream => cutNote(result, stream));
@@ -79,7 +81,8 @@ export const execute = async (
   __context__.retcode = options.ignore_retcode || options.bg ? 0 : retcode;
   if (level)
     report({ shown, program, retcode, stdout, stderr, level, ignored: !!options.ignore_retcode });
-  return { pid: result.pid, retcode, stdout, stderr, merged: strip(merged) + outNote + errNote };
+  const merged = (): string => strip(order.merge(result.stdout, result.stderr)) + outNote + errNote;
+  return { pid: result.pid, retcode, stdout, stderr, merged };
 };
 
 const loginOf = async (

@@ -257,21 +257,24 @@ const gather = (
   limit: number,
   onText: (text: string) => void,
 ): { readonly text: () => string; readonly dropped: () => number } => {
-  const chunks: Buffer[] = [];
+  let text = '';
   // A character may end in the next piece.
   const decoder = new StringDecoder('utf8');
   let size = 0;
   let dropped = 0;
+  const add = (piece: string): void => {
+    text += piece;
+    onText(piece);
+  };
   stream?.on('data', (chunk: Buffer) => {
     const kept = chunk.subarray(0, limit - size);
     dropped += chunk.length - kept.length;
     if (kept.length === 0) return;
-    chunks.push(kept);
     size += kept.length;
-    onText(decoder.write(kept));
+    add(decoder.write(kept));
   });
-  stream?.on('end', () => onText(decoder.end()));
-  return { text: () => Buffer.concat(chunks).toString('utf8'), dropped: () => dropped };
+  stream?.on('end', () => add(decoder.end()));
+  return { text: () => text, dropped: () => dropped };
 };
 
 const startFailure = (name: string, error: NodeJS.ErrnoException): CommandExecutionError => {

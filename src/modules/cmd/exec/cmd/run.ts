@@ -29,7 +29,7 @@ export const run = async (
 ): Promise<string> => {
   const { redirect_stderr = true } = options;
   const { merged, stdout, retcode } = await execute(cmd, options);
-  const output = options.hide_output ? '' : redirect_stderr ? merged : stdout;
+  const output = options.hide_output ? '' : redirect_stderr ? merged() : stdout;
   if (options.raise_err && retcode !== 0) throw new CommandExecutionError(output);
   return output;
 };
@@ -79,7 +79,7 @@ export const run_all = async (
   const { pid, retcode, stdout, stderr, merged } = await execute(cmd, options);
   if (options.hide_output) return { pid, retcode, stdout: '', stderr: '' };
   return redirect_stderr
-    ? { pid, retcode, stdout: merged, stderr: '' }
+    ? { pid, retcode, stdout: merged(), stderr: '' }
     : { pid, retcode, stdout, stderr };
 };
 
