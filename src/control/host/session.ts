@@ -1,5 +1,5 @@
 import type { Request } from '../../config/request.ts';
-import type { TsaltError } from '../../protocol/error.ts';
+import { TsaltError } from '../../protocol/error.ts';
 import type { HostResult } from '../../protocol/event.ts';
 import type { Handler, Peer } from '../../protocol/peer.ts';
 import { plainText } from '../../protocol/plain.ts';
@@ -43,6 +43,8 @@ export class HostSession {
   #early: EarlyCall | undefined;
   /** The start of the whole runtime, where the program that only collects grains ran before. */
   #complete: Promise<Link> | undefined;
+  /** `ssh_pre_flight` must run before anything else does. */
+  #isUnprepared = false;
   readonly #logged = new Set<string>();
   #speculation: Speculation | undefined;
   #speculated: Speculated | undefined;
@@ -108,15 +110,33 @@ export class HostSession {
     if (this.#isKept && this.#link) return this.#greetedBy(this.#link);
     const { isTarget, shared } = this.#run;
     this.#early = await earlyCall(this.#run, this.#attempt);
-    const link = await this.#startRuntime({
+    const wiring: Wiring = {
       ...(isTarget ? { grainsProgram: await shared.grainsProgram() } : {}),
       ...(this.#early ? { early: this.#early } : {}),
       // Node would delay an unreferenced immediate until the host answers.
       onSent: () => void setImmediate(() => void this.#meanwhile().catch(() => undefined)),
-    });
+    };
+    const link = isTarget ? await this.#askFirst(wiring) : await this.#startRuntime(wiring);
     if (link.isGrainsOnly) return this.#greetedByGrains(link);
     this.#speculated = this.#speculation?.commit(link.hello.grains, link.peer);
     this.#greetedBy(link);
+  }
+
+  /**
+   * Starts the runtime of a host whose grains decide whether it is a target. `ssh_pre_flight` waits
+   * for that, unless the host cannot be asked without it: it may install what Node needs.
+   */
+  async #askFirst(wiring: Wiring): Promise<Link> {
+    if (this.#run.host.ssh_pre_flight === undefined) return this.#startRuntime(wiring);
+    try {
+      const link = await this.#startRuntime({ ...wiring, isPrepared: true });
+      this.#isUnprepared = true;
+      return link;
+    } catch (error) {
+      const { code } = error instanceof TsaltError ? error : { code: '' };
+      if (!/^(?:node-|bootstrap-ended$)/.test(code) || this.#run.signal.aborted) throw error;
+      return this.#startRuntime(wiring);
+    }
   }
 
   /** Learns the grains. A pillar that calls functions of the host needs the whole runtime. */
@@ -126,9 +146,18 @@ export class HostSession {
     if (hello.isPartial) await this.#startWhole();
   }
 
-  /** Sends the artifact and starts it, where only the program for grains ran so far. */
+  /**
+   * Sends the artifact and starts it, where only the program for grains ran so far, or where
+   * `ssh_pre_flight` must run before.
+   */
   async complete(): Promise<void> {
-    if (this.#link?.isGrainsOnly) await this.#startWhole();
+    if (!this.#isUnprepared) {
+      if (this.#link?.isGrainsOnly) await this.#startWhole();
+      return;
+    }
+    this.#isUnprepared = false;
+    await this.#link?.finish();
+    this.#greetedBy(await this.#startRuntime());
   }
 
   #startWhole(): Promise<Link> {
@@ -145,7 +174,7 @@ export class HostSession {
     if (this.#speculated) this.#attempt = this.#speculated.attempt;
     else this.#attempt.greet(hello.grains, peer);
     this.#greet();
-    this.#answering = { call: (fun, args, isEarly) => this.#attempt.answer(fun, args, isEarly) };
+    this.#answering ??= { call: (fun, args, isEarly) => this.#attempt.answer(fun, args, isEarly) };
     this.#run.shared.mine?.greeted(this.#run.host.id, this.#answering);
     this.#run.gate?.connected();
   }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -51,6 +51,46 @@ test('a host that the id rules out is not contacted, and cannot fail the run', a
   const { code, stdout } = await project.run('-C', 'web* and G@place:web1', 'test.ping', ...json);
   expect({ code, ids: idsOf(stdout) }).toEqual({ code: 0, ids: ['web1'] });
   expect(connections).toBe(0);
+});
+
+test('ssh_pre_flight runs on targets only, before their states, and earlier where Node depends on it', async () => {
+  const prepared = await startProject({
+    hosts: ['web1', 'web2'],
+    files: {
+      ...ownGrains,
+      'pre.sh': `echo prepared >> $HOME/prepared; ln -sf ${process.execPath} $HOME/own-node\n`,
+      'states/site.sls': 'cat $HOME/prepared:\n  cmd.run\n',
+    },
+  });
+  const { web1, web2 } = prepared.hosts as Record<'web1' | 'web2', ProjectHost>;
+  const hasRun = ({ root }: ProjectHost): boolean => existsSync(join(root, 'prepared'));
+  const roster = (more: (host: ProjectHost) => string): void =>
+    prepared.roster(
+      [web1, web2]
+        .map(host => `${host.entry}  ssh_pre_flight: ${prepared.dir}/pre.sh\n${more(host)}`)
+        .join(''),
+    );
+  const call = ['-G', 'place:web1', 'state.apply', 'site', ...json];
+  try {
+    roster(() => '');
+    // Without the artifact, and with it after another script is to run.
+    for (const script of ['', 'exit 0\n']) {
+      prepared.write({
+        'pre.sh': `${readFileSync(join(prepared.dir, 'pre.sh'), 'utf8')}${script}`,
+      });
+      rmSync(join(web1.root, 'prepared'), { force: true });
+      const { code, stdout, stderr } = await prepared.run(...call);
+      expect({ code, stderr, ids: idsOf(stdout) }).toEqual({ code: 0, stderr: '', ids: ['web1'] });
+      expect([hasRun(web1), hasRun(web2)]).toEqual([true, false]);
+    }
+    roster(({ root }) => `  node_bin: ${root}/own-node\n`);
+    rmSync(join(web1.root, 'own-node'));
+    const { code, stderr } = await prepared.run(...call, '--pre-flight');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(hasRun(web2)).toBe(true);
+  } finally {
+    await prepared.close();
+  }
 });
 
 test('a host that is not a target is asked for its grains and gets no artifact', async () => {
