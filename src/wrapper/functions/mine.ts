@@ -25,7 +25,7 @@ export const askHosts = (
   if (!ctx.askHosts)
     throw new TsaltError('mine-none', `${question.fun}: other hosts cannot be asked here.`, {
       kind: 'render',
-      hint: 'mine.get and publish.publish do not work on hosts behind a queue (via).',
+      hint: 'Hosts behind a queue worker (via) cannot ask others. Run them without via, or put the data into the pillar: ext_pillar runs on the control node.',
     });
   return ctx.askHosts(question);
 };
