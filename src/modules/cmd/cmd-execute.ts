@@ -1,5 +1,5 @@
 import { readAccounts } from '../_shared/commands/accounts.ts';
-import { type CommandResult, runCommand } from '../_shared/commands/run-command.ts';
+import { runCommand } from '../_shared/commands/run-command.ts';
 import { isExecutable } from '../_shared/files/file-paths.ts';
 import { toList } from '../_shared/states/values.ts';
 import { splitCommandArgs } from '../_shared/text/command-args.ts';
@@ -21,11 +21,12 @@ import {
   successCodes,
   umaskOf,
 } from './cmd-options.ts';
+import { fitMerged, fitStreams } from './fit-output.ts';
 import { loginEnvironment } from './login-environment.ts';
 
 const log = getLogger('cmd');
 
-/** The maximum size of each stream in a result, so that it still fits into one message as JSON. */
+/** The most bytes of each stream that are kept: a result is one message. */
 const mostOutput = 48 * 1024 * 1024;
 
 const levels = ['trace', 'debug', 'info', 'warning', 'error', 'critical'] as const;
@@ -66,11 +67,12 @@ export const execute = async (
     return { pid: result.pid, retcode: 1, stdout: text, stderr: '', merged: () => text };
   }
   const strip = (text: string): string => (options.rstrip === false ? text : text.trimEnd());
-  const notes = (['stdout', 'stderr'] as const).map(stream => cutNote(result, stream));
-  const [outNote = '', errNote = ''] = notes;
-  if (outNote || errNote) log.warning(`${program}:${notes.join('').replaceAll('\n', ' ')}`);
-  const stdout = strip(result.stdout) + outNote;
-  const stderr = strip(result.stderr) + errNote;
+  const { dropped } = result;
+  const streams = fitStreams(strip(result.stdout), strip(result.stderr), dropped);
+  const notes = streams.stdout.note + streams.stderr.note;
+  if (notes) log.warning(`${program}:${notes.replaceAll('\n', ' ')}`);
+  const stdout = streams.stdout.text + streams.stdout.note;
+  const stderr = streams.stderr.text + streams.stderr.note;
   // For a command ended by a signal, the negative signal number, as in Python.
   const code = result.signal === null ? result.code : 128 - result.code;
   const success =
@@ -81,7 +83,11 @@ export const execute = async (
   __context__.retcode = options.ignore_retcode || options.bg ? 0 : retcode;
   if (level)
     report({ shown, program, retcode, stdout, stderr, level, ignored: !!options.ignore_retcode });
-  const merged = (): string => strip(order.merge(result.stdout, result.stderr)) + outNote + errNote;
+  const merged = (): string => {
+    const both = strip(order.merge(result.stdout, result.stderr));
+    const { text, note } = fitMerged(both, dropped.stdout + dropped.stderr);
+    return text + note;
+  };
   return { pid: result.pid, retcode, stdout, stderr, merged };
 };
 
@@ -95,12 +101,6 @@ const loginOf = async (
   );
   return loginEnvironment(account?.name ?? String(runas), shell ?? defaultShell());
 };
-
-/** The line at the end of an output that was cut off. */
-const cutNote = ({ dropped }: CommandResult, stream: 'stdout' | 'stderr'): string =>
-  dropped[stream] === 0
-    ? ''
-    : `\n[${stream} is cut: the first ${mostOutput / 1024 / 1024} MB are kept, ${dropped[stream]} bytes more are not.]`;
 
 type Report = {
   readonly shown: string;

@@ -17,7 +17,7 @@ type Redirect = {
  * Runs a command and returns its output, stdout and stderr together.
  *
  * A string is run by the shell; a list of words is run directly, without a shell
- * (`python_shell=False` splits a string into words instead). At most 48 MB of each stream are kept;
+ * (`python_shell=False` splits a string into words instead). At most 48 MB of each stream are kept, or 60 MB of both as JSON;
  * a line at the end reports how much more there was.
  *
  * @param cmd the command line, or a list of words
