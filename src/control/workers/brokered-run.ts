@@ -51,12 +51,15 @@ export class BrokeredRun {
   #cwd = '';
   #keyFiles = 0;
   #end: () => void = () => undefined;
+  /** The name of this process in the run. */
+  readonly instance: string;
   /** Resolves when the run has ended on this worker. */
   readonly over: Promise<void>;
 
   constructor(parts: RunParts) {
     this.#parts = parts;
     const { queue, key, jid, instance } = parts;
+    this.instance = instance;
     this.#sender = new MessageSender(queue, key, { jid, instance, to: 'control' });
     this.#receiver = new MessageReceiver(key, { jid, instance, to: 'worker' });
     this.over = new Promise(resolve => {
@@ -68,6 +71,8 @@ export class BrokeredRun {
 
   /** Claims a host, and resolves when the work on it is done. */
   async host({ number, version }: QueueJob, own: string): Promise<void> {
+    // A job may be in the queue twice.
+    if (this.#atWork.has(number)) return;
     if (version !== own) {
       this.#send({ type: 'other-version', id: number, version: own });
       await this.#sender.sent();

@@ -5,7 +5,13 @@ import { beat, sayAlive, sayGone } from '../../queue/alive.ts';
 import { inTime, type JobQueue, type QueueServer, type RedisClient } from '../../queue/connect.ts';
 import { type PublicKey, type QueueKeys, workerId } from '../../queue/keys.ts';
 import { envelopeOf } from '../../queue/messages.ts';
-import { instanceName, instanceQueue, runQueue, segmentQueue } from '../../queue/names.ts';
+import {
+  instanceName,
+  instanceQueue,
+  joinedName,
+  runQueue,
+  segmentQueue,
+} from '../../queue/names.ts';
 import { openJob, type QueueJob, type SealedJob, sealedJobOf } from '../../queue/sealed-job.ts';
 import { BrokeredRun } from './brokered-run.ts';
 
@@ -43,6 +49,7 @@ export class QueueBroker {
   readonly #started = Date.now();
   #redis: RedisClient | undefined;
   #hosts = 0;
+  #joined = 0;
   #timer: NodeJS.Timeout | undefined;
   #stopTaking: () => Promise<unknown> = async () => undefined;
   #outbox: JobQueue | undefined;
@@ -177,11 +184,12 @@ export class QueueBroker {
   async #openRun(jid: string, key: Buffer): Promise<BrokeredRun> {
     const { server, folder, log } = this.#settings;
     const queue = await server.queue(runQueue(jid));
+    this.#joined += 1;
     return new BrokeredRun({
       jid,
       key,
       queue,
-      instance: this.#instance,
+      instance: joinedName(this.#instance, this.#joined),
       redis: this.#redis as RedisClient,
       folder,
       log,
@@ -191,6 +199,6 @@ export class QueueBroker {
   async #receive(data: unknown): Promise<void> {
     const envelope = envelopeOf(data);
     const run = envelope && (await this.#runs.get(envelope.jid));
-    if (run && envelope.instance === this.#instance) await run.receive(envelope);
+    if (run && run.instance === envelope.instance) await run.receive(envelope);
   }
 }

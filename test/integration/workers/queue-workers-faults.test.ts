@@ -216,6 +216,32 @@ roster_defaults: {via: dmz}
     expect((await project.run('web1', 'test.ping')).code).toBe(0);
   });
 
+  test('a control node that slept goes on with the workers that gave it up', async () => {
+    const run = begin('-L', 'web1,web2', '-b', '1', 'state.apply', 'slow', 'pillar={seconds: 2}');
+    await waitFor(() => lines('web1', 'begun') === 1, 20_000);
+    run.child.kill('SIGSTOP');
+    await waitFor(() => (workers[0]?.log() ?? '').includes('silent for too long'), 90_000);
+    run.child.kill('SIGCONT');
+    expect(await run.ended).toBe(0);
+    expect([lines('web1', 'done'), lines('web2', 'done')]).toEqual([1, 1]);
+  }, 150_000);
+
+  test('a worker that is stopped ends although a job of its host is in the queue again', async () => {
+    const queue = new Queue('jobs-dmz', {
+      connection: { port: redis.port, host: '127.0.0.1' },
+      prefix: 'tsalt',
+    });
+    const run = begin('web1', 'state.apply', 'slow', 'pillar={seconds: 4}');
+    await waitFor(() => lines('web1', 'begun') === 1, 20_000);
+    const [job] = await queue.getJobs(['active']);
+    await queue.add('host', job?.data as object, { removeOnComplete: true });
+    await waitFor(() => lines('web1', 'done') === 1, 20_000);
+    await workers.shift()?.end('SIGTERM');
+    expect(await run.ended).toBe(0);
+    await queue.close();
+    await worker();
+  }, 60_000);
+
   test('a job of another control node is refused, and one that was changed', async () => {
     const keys = await openKeys(join(project.dir, 'stranger'));
     const [dmz] = workers;
