@@ -33,9 +33,8 @@ const loading = new Map<string, Promise<unknown>>();
 export const renderYaml = (text: string, stage: Stage): Data | Promise<Data> => {
   const { request, tainted, origins } = stage;
   const { taint } = request.context;
-  const trace = traceOf(origins, request.file);
   if (text.length >= sharedText && !(tainted && taint))
-    return renderShared(text, { file: request.file, trace });
+    return renderShared(text, { file: request.file, trace: traceOf(origins, request.file) });
   const key = tainted && taint ? `${request.file}${markOf(tainted)}` : request.file;
   const known = cache.get(text)?.get(key);
   if (known) return learned(known, request);
@@ -46,7 +45,7 @@ export const renderYaml = (text: string, stage: Stage): Data | Promise<Data> => 
   const options: YamlLoadOptions = {
     file: request.file,
     ordered: true,
-    trace,
+    trace: traceOf(origins, request.file),
     ...(tainted && taint ? { taint: { ranges: tainted, owner: taint.owner, onScalar } } : {}),
   };
   const keep = (loaded: Data): Kept => {
@@ -88,6 +87,7 @@ const renderShared = async (text: string, options: YamlLoadOptions): Promise<Dat
   const loaded = await loadLargeYaml(text, { ...options, ordered: true });
   return isTrueData(loaded) ? loaded : new Map();
 };
+
 /** Returns the data after recording its taint in this host's table. */
 const learned = ({ data, copy, scalars }: Kept, { context: { taint } }: Stage['request']): Data => {
   for (const [value, ranges] of scalars) taint?.learn(value, ranges);

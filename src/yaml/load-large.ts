@@ -1,4 +1,4 @@
-import { isOverfilled, isTouched, rangesOf, type TaintRange, touching } from '../data/taint.ts';
+import { cutRanges, isOverfilled, isTouched, rangesOf } from '../data/taint.ts';
 import { findKey } from '../data/values/key.ts';
 import { markOrdered } from '../data/values/ordered.ts';
 import { NodePositions, setPositions } from '../data/values/position.ts';
@@ -191,16 +191,10 @@ class PieceLoader {
   #checked(start: number, end: number): Parsed | undefined {
     const source = this.#source;
     const { taint } = source;
-    const inside = taint && rangesOf(touching(taint.ranges, start, end));
+    const inside = taint && rangesOf(cutRanges(taint.ranges, start, end));
     if (!inside) return undefined;
-    const [first, ...more] = inside;
-    const moved = (range: TaintRange): TaintRange => ({
-      ...range,
-      start: range.start - start,
-      end: range.end - start,
-    });
     const piece = new YamlSource(source.text.slice(start, end), {});
-    const parsed = checkTaint(piece, [moved(first), ...more.map(moved)], range => {
+    const parsed = checkTaint(piece, inside, range => {
       throw taintError(source, taint, range, range.start + start);
     });
     return parsed && movedBy(start, parsed);

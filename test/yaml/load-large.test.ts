@@ -4,9 +4,10 @@ import type { Data } from '../../src/data/values/value.ts';
 import { compose } from '../../src/yaml/compose.ts';
 import { Constructor } from '../../src/yaml/construct.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
-import { isLarge, loadPieces } from '../../src/yaml/load-large.ts';
+import { isLarge } from '../../src/yaml/load-large.ts';
 import { sourceOf } from '../../src/yaml/source-of.ts';
 import { seeded } from '../helpers/random.ts';
+import { inPieces } from './in-pieces.ts';
 import answers from './salt-yaml.json' with { type: 'json' };
 
 const whole = (text: string): { data?: Data } => {
@@ -16,14 +17,6 @@ const whole = (text: string): { data?: Data } => {
     return { data: root ? new Constructor(source).construct(root) : null };
   } catch {
     return {};
-  }
-};
-
-const inPieces = (text: string, size: number): Data | undefined => {
-  const pieces = loadPieces(sourceOf(text, {}), size);
-  for (;;) {
-    const { done, value } = pieces.next();
-    if (done) return value;
   }
 };
 

@@ -3,9 +3,8 @@ import { expect, test } from 'vitest';
 import { type Ranges, rangesOf, type TaintRange } from '../../src/data/taint.ts';
 import { type Data, isDict } from '../../src/data/values/value.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
-import { loadPieces } from '../../src/yaml/load-large.ts';
-import { sourceOf } from '../../src/yaml/source-of.ts';
 import type { YamlLoadOptions } from '../../src/yaml/yaml-error.ts';
+import { inPieces } from './in-pieces.ts';
 
 /** `§` marks the author's own text: no host can send it here, and none may cut it off. */
 const templates = [
@@ -141,14 +140,6 @@ const read = (
   }
 };
 
-const inPieces = (size: number) => (text: string, options: YamlLoadOptions) => {
-  const pieces = loadPieces(sourceOf(text, options), size);
-  for (;;) {
-    const { done, value } = pieces.next();
-    if (done) return value;
-  }
-};
-
 /** Texts of several entries, which are cut in many places. */
 const cuttable = [
   ...wordTemplates,
@@ -173,7 +164,7 @@ test.each([
       fc.constantFrom(1, 8, 20),
       (template, values, size) => {
         const { text, ranges } = fill(template, values);
-        const pieces = read(text, ranges, inPieces(size));
+        const pieces = read(text, ranges, (given, options) => inPieces(given, size, options));
         if (!pieces) return;
         loaded += 1;
         tainted += pieces.scalars.size;
