@@ -15,7 +15,7 @@ export const fitStreams = (
   dropped: { readonly stdout: number; readonly stderr: number },
 ): { readonly stdout: Fitted; readonly stderr: Fitted } => {
   const error = fitted('stderr', stderr, dropped.stderr, mostEncoded / 2);
-  const rest = mostEncoded - encodedLength(error.text, mostEncoded);
+  const rest = mostEncoded - encodedLength(error.text);
   return { stdout: fitted('stdout', stdout, dropped.stdout, rest), stderr: error };
 };
 
@@ -48,9 +48,8 @@ export const fittingPart = (text: string, most: number): string => {
   return text;
 };
 
-/** Returns how many bytes a text has as JSON; for a text that certainly fits, an upper bound. */
-const encodedLength = (text: string, most: number): number => {
-  if (text.length * widest <= most / 16) return text.length * widest;
+/** Returns how many bytes a text has as JSON. */
+const encodedLength = (text: string): number => {
   let size = 0;
   for (let at = 0; at < text.length; at += 1) size += encodedSize(text.charCodeAt(at));
   return size;
