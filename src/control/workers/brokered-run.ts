@@ -51,15 +51,12 @@ export class BrokeredRun {
   #cwd = '';
   #keyFiles = 0;
   #end: () => void = () => undefined;
-  /** The name of this process in the run. */
-  readonly instance: string;
   /** Resolves when the run has ended on this worker. */
   readonly over: Promise<void>;
 
   constructor(parts: RunParts) {
     this.#parts = parts;
     const { queue, key, jid, instance } = parts;
-    this.instance = instance;
     this.#sender = new MessageSender(queue, key, { jid, instance, to: 'control' });
     this.#receiver = new MessageReceiver(key, { jid, instance, to: 'worker' });
     this.over = new Promise(resolve => {
@@ -67,6 +64,11 @@ export class BrokeredRun {
     });
     // In memory if possible: keys of hosts are stored there during the run.
     this.#keyFolder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'tsalt-'));
+  }
+
+  /** The name of this process in the run. */
+  get instance(): string {
+    return this.#parts.instance;
   }
 
   /** Claims a host, and resolves when the work on it is done. */
