@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   createReadStream,
   existsSync,
+  openSync,
   type ReadStream,
   readFileSync,
   realpathSync,
@@ -154,9 +155,10 @@ export class FileRoots {
   /** A file's bytes: those of a large file as a stream. `throws` as `bytes`. */
   content(path: string, saltenv = 'base'): Buffer | ReadStream {
     const file = this.#need(path, saltenv).path;
-    return statSync(file).size <= smallFile
-      ? readFileSync(file)
-      : createReadStream(file, { highWaterMark: readAhead });
+    if (statSync(file).size <= smallFile) return readFileSync(file);
+    // Opened here: a stream that is destroyed before it has opened its file reports what fails then to
+    // nobody, which ends the process.
+    return createReadStream(file, { fd: openSync(file, 'r'), highWaterMark: readAhead });
   }
 
   /** Hex SHA-256 of a file; computed again only when size, time or inode changed. */

@@ -168,6 +168,18 @@ test('a large file comes as a stream, a small one at once', async () => {
   (grown as ReadStream).destroy();
 });
 
+test('a stream that its host left is harmless although its file is removed', async () => {
+  const root = folder({ big: 'x'.repeat(3_000_000) });
+  const stream = new FileRoots({ base: [root] }).content('big') as ReadStream;
+  stream.destroy();
+  rmSync(join(root, 'big'));
+
+  const errors: unknown[] = [];
+  stream.on('error', error => errors.push(error));
+  await new Promise<void>(resolve => stream.once('close', () => resolve()));
+  expect(errors).toEqual([]);
+});
+
 test('text that is not UTF-8 is refused by name, a byte order mark is dropped', () => {
   const root = folder({ ok: '\ufeffa' });
   writeFileSync(join(root, 'bad'), Buffer.from([0xff, 0xfe, 0x00]));
