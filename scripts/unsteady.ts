@@ -24,6 +24,35 @@ export type UnsteadyTest = { readonly name: string; readonly message: string };
 /** What a run reported, with the answers of files that ran again. */
 export type Settled = { readonly report: RunReport; readonly unsteady: readonly UnsteadyTest[] };
 
+/** An error that no test caught, and the file of tests that ran then. */
+export type UncaughtError = { readonly file?: string | undefined; readonly message: string };
+
+/**
+ * Adds to a report the errors that no test caught: the file that ran then has failed.
+ *
+ * @param report the run's JSON report
+ * @param uncaught the errors; one that no file of the report can be blamed for counts as a file that
+ *   could not be loaded
+ * @returns a report with these faults
+ */
+export const withUncaught = (report: RunReport, uncaught: readonly UncaughtError[]): RunReport => {
+  const known = new Set(report.testResults.map(({ name }) => name));
+  const failed = new Map(uncaught.map(({ file = '', message }) => [file, message]));
+  const files = report.testResults.map(file => {
+    const message = failed.get(file.name);
+    return message === undefined ? file : { ...file, status: 'failed', message };
+  });
+  const others = [...failed]
+    .filter(([name]) => !known.has(name))
+    .map(([name, message]) => ({
+      name: name || `an error that no test caught: ${message}`,
+      status: 'failed',
+      message,
+      assertionResults: [],
+    }));
+  return { ...report, testResults: [...files, ...others] };
+};
+
 /**
  * Lists the files of a run with a test that did not pass, or that could not be loaded.
  *

@@ -3,21 +3,33 @@
 // a fault to mend that keeps nobody else's change from landing. FILE then holds these answers.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { countTests, filesToRepeat, type RunReport, settle } from './unsteady.ts';
+import { uncaughtErrorsFile } from './uncaught-errors.ts';
+import {
+  countTests,
+  filesToRepeat,
+  type RunReport,
+  settle,
+  type UncaughtError,
+  withUncaught,
+} from './unsteady.ts';
 
 /** Where more files fail than that, something is broken. */
 const mostFiles = 4;
 const times = 2;
 
 const [, , path = 'coverage/results.json', code = '0'] = process.argv;
-const read = (file: string): RunReport => JSON.parse(readFileSync(file, 'utf8')) as RunReport;
+const parse = <T>(file: string): T => JSON.parse(readFileSync(file, 'utf8')) as T;
+/** The report of the run that ended last. */
+const read = (file: string): RunReport =>
+  withUncaught(parse<RunReport>(file), parse<UncaughtError[]>(uncaughtErrorsFile));
 
 const runAlone = (files: readonly string[], to: string): RunReport => {
-  rmSync(to, { force: true });
+  for (const file of [to, uncaughtErrorsFile]) rmSync(file, { force: true });
   spawnSync(
     'npx',
     [
       ...['vitest', 'run', '--no-file-parallelism', '--reporter=default', '--reporter=json'],
+      '--reporter=scripts/uncaught-errors.ts',
       `--outputFile.json=${to}`,
       ...files,
     ],
@@ -28,7 +40,6 @@ const runAlone = (files: readonly string[], to: string): RunReport => {
 
 const report = read(path);
 const files = filesToRepeat(report);
-// What fails without a failed test, such as an error that nobody caught, is not found by running it.
 const isRepeated = files.length > 0 && files.length <= mostFiles;
 const again = isRepeated
   ? Array.from({ length: times }, (_, at) => runAlone(files, `${path}.${at + 1}`))

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { countTests, filesToRepeat, type RunReport, settle } from '../../scripts/unsteady.ts';
+import {
+  countTests,
+  filesToRepeat,
+  type RunReport,
+  settle,
+  withUncaught,
+} from '../../scripts/unsteady.ts';
 
 type Given = Record<string, Record<string, string> | string>;
 
@@ -83,4 +89,29 @@ test('a file that could not clean up is named although its tests passed', () => 
   };
   expect(countTests(left)).toEqual({ passed: 1, others: ['failed: a.test.ts'] });
   expect(filesToRepeat(left)).toEqual(['a.test.ts']);
+});
+
+test('an error that no test caught fails the file that ran then, until the file runs without one', () => {
+  const given = report({ 'a.test.ts': { one: 'passed' }, 'b.test.ts': { two: 'passed' } });
+  const uncaught = { file: 'b.test.ts', message: 'no such file' };
+  const failed = withUncaught(given, [uncaught]);
+  expect(countTests(failed)).toEqual({ passed: 2, others: ['failed: b.test.ts'] });
+  expect(filesToRepeat(failed)).toEqual(['b.test.ts']);
+
+  const good = report({ 'b.test.ts': { two: 'passed' } });
+  const settled = settle(failed, [good, good]);
+  expect(countTests(settled.report)).toEqual({ passed: 2, others: [] });
+  expect(settled.unsteady).toEqual([{ name: 'b.test.ts', message: 'no such file' }]);
+
+  expect(countTests(settle(failed, [good, withUncaught(good, [uncaught])]).report).others).toEqual([
+    'failed: b.test.ts',
+  ]);
+});
+
+test('an error that no test caught and no file can be blamed for stays one', () => {
+  const given = report({ 'a.test.ts': { one: 'passed' } });
+  const failed = withUncaught(given, [{ message: 'out of memory' }]);
+  const name = 'an error that no test caught: out of memory';
+  expect(countTests(failed).others).toEqual([`failed: ${name}`]);
+  expect(countTests(settle(failed, [given, given]).report).others).toEqual([`failed: ${name}`]);
 });
