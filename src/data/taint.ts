@@ -82,7 +82,7 @@ export const cutRanges = (
 
 /** Unites the tainted parts of two lists; where they overlap, a raw range wins. */
 export const uniteRanges = (one: Ranges, other: Ranges | undefined): Ranges => {
-  if (other === one) return one;
+  if (other === one || (!other && one.length === 1)) return one;
   const sorted = [...one, ...(other ?? [])].sort((a, b) => a.start - b.start || b.end - a.end);
   const united: TaintRange[] = [];
   for (const range of sorted) {

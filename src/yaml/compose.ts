@@ -1,4 +1,6 @@
 import { yamlKind } from '../data/formats/yaml-kind.ts';
+import { runSteps, type Steps } from '../data/steps.ts';
+import type { TaintRange } from '../data/taint.ts';
 import type { TsaltError } from '../protocol/error.ts';
 import {
   coreTags,
@@ -24,12 +26,16 @@ const unprintable = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{1
  * `yaml-…` for invalid YAML, several documents, unknown or recursive aliases, and aliases that
  * multiply excessively.
  */
-export const compose = (source: YamlSource): YamlNode | undefined => {
+export const compose = (source: YamlSource): YamlNode | undefined =>
+  runSteps(composeInSteps(source));
+
+/** As `compose`; a step reads a part of the events. */
+export const composeInSteps = function* (source: YamlSource): Steps<YamlNode | undefined> {
   refuseUnprintable(source);
-  const parser = new EventReader(source, checked(source) ?? parse(source));
+  const parser = new EventReader(source, (yield* checked(source)) ?? parse(source));
   const start = parser.next();
   if (start.kind === 'stream-end') return undefined;
-  const root = new Composer(source).document(parser);
+  const root = yield* new Composer(source).document(parser);
   const next = parser.next();
   if (next.kind === 'stream-end') return root;
   throw source.fault(
@@ -45,12 +51,13 @@ export const compose = (source: YamlSource): YamlNode | undefined => {
 };
 
 /** Returns the events that the taint check parsed, if it had to parse. */
-const checked = (source: YamlSource): Parsed | undefined => {
+const checked = function* (source: YamlSource): Steps<Parsed | undefined> {
   const { taint } = source;
   if (!taint) return undefined;
-  return checkTaint(source, taint.ranges, range => {
+  const refuse = (range: TaintRange): never => {
     throw taintError(source, taint, range, range.start);
-  });
+  };
+  return yield* checkTaint(source, taint.ranges, refuse);
 };
 
 export const refuseUnprintable = (source: YamlSource): void => {
@@ -64,6 +71,9 @@ export const refuseUnprintable = (source: YamlSource): void => {
     'Write it as an escape in a double-quoted string, or remove it.',
   );
 };
+
+/** Events that are composed in one step. */
+const stepSize = 2000;
 
 type Open = {
   readonly node: SequenceNode | MappingNode;
@@ -84,9 +94,10 @@ export class Composer {
   }
 
   /** Composes the document that has begun. */
-  document(parser: EventReader): YamlNode | undefined {
+  *document(parser: EventReader): Steps<YamlNode | undefined> {
     this.#root = undefined;
-    for (;;) {
+    for (let count = 1; ; count += 1) {
+      if (count % stepSize === 0) yield;
       const event = parser.next();
       switch (event.kind) {
         case 'alias':

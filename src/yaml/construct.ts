@@ -1,5 +1,6 @@
 import { setCollectionTaint } from '../data/collection-taint.ts';
 import { escapeOf, pyRepr } from '../data/python/python-text.ts';
+import { runSteps, type Steps } from '../data/steps.ts';
 import type { Ranges } from '../data/taint.ts';
 import { findKey } from '../data/values/key.ts';
 import { markOrdered } from '../data/values/ordered.ts';
@@ -19,6 +20,9 @@ import { toFloat, toInt, yamlBool } from './scalar.ts';
 import type { YamlSource } from './yaml-error.ts';
 
 const untagged = { scalar: coreTags.str, sequence: coreTags.seq, mapping: coreTags.map };
+
+/** Collections that are filled in one step. */
+const stepSize = 500;
 
 /**
  * Constructs data from nodes as Salt's loader does. Aliased nodes become one shared value.
@@ -40,8 +44,17 @@ export class Constructor {
   }
 
   construct(root: YamlNode): Data {
+    return runSteps(this.constructInSteps(root));
+  }
+
+  /** As `construct`; a step fills some collections. */
+  *constructInSteps(root: YamlNode): Steps<Data> {
     const data = this.#data(root);
-    for (const fill of this.#unfilled) fill();
+    // Filling one collection adds those in it.
+    for (let at = 0; at < this.#unfilled.length; at += 1) {
+      if (at % stepSize === stepSize - 1) yield;
+      this.#unfilled[at]?.();
+    }
     this.#unfilled.length = 0;
     return data;
   }

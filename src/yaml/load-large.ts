@@ -1,4 +1,5 @@
-import { cutRanges, isOverfilled, isTouched, rangesOf } from '../data/taint.ts';
+import { runSteps, type Steps } from '../data/steps.ts';
+import { cutRanges, isOverfilled, isTouched, rangesOf, type TaintRange } from '../data/taint.ts';
 import { findKey } from '../data/values/key.ts';
 import { markOrdered } from '../data/values/ordered.ts';
 import { NodePositions, setPositions } from '../data/values/position.ts';
@@ -29,23 +30,20 @@ const mostItems = 25_000;
  * else for as long as a host likes.
  *
  * @param pieceSize in characters
- * @yields after each piece
+ * @yields after each piece, and after each part of a large piece
  * @returns undefined if the text cannot be cut or is invalid
  * @throws TsaltError only for a text that is too long to be parsed as a whole
  */
 export const loadPieces = function* (
   source: YamlSource,
   pieceSize = usualSize,
-): Generator<undefined, Data | undefined, undefined> {
+): Steps<Data | undefined> {
   const data = yield* attemptPieces(source, pieceSize);
   if (data === undefined && isTooLong(source, 0, source.text.length)) throw tooLong(source, 0);
   return data;
 };
 
-const attemptPieces = function* (
-  source: YamlSource,
-  pieceSize: number,
-): Generator<undefined, Data | undefined, undefined> {
+const attemptPieces = function* (source: YamlSource, pieceSize: number): Steps<Data | undefined> {
   const start = contentStart(source);
   if (start === undefined) return undefined;
   try {
@@ -87,7 +85,7 @@ const contentStart = ({ text, taint }: YamlSource): number | undefined => {
 /** Returns false if the mapping has the key already. */
 type AddEntry = (key: DataKey, value: Data, at: number) => boolean;
 
-type Loading<Value> = Generator<undefined, Value | undefined, undefined>;
+type Loading<Value> = Steps<Value | undefined>;
 
 class PieceLoader {
   readonly #source: YamlSource;
@@ -124,10 +122,10 @@ class PieceLoader {
       yield;
       if (piece.end - piece.start > 2 * this.#pieceSize && (yield* this.#entry(piece, add)))
         continue;
-      const node = this.#compose(piece);
+      const node = yield* this.#compose(piece);
       if (node?.kind !== 'mapping' || node.pairs.some(([{ tag }]) => isMerge(tag)))
         return undefined;
-      const data = this.#data.construct(node) as Dict;
+      const data = (yield* this.#data.constructInSteps(node)) as Dict;
       let index = 0;
       for (const [key, value] of data) {
         if (!add(key, value, node.pairs[index]?.[0].at ?? -1)) return undefined;
@@ -141,9 +139,9 @@ class PieceLoader {
   }
 
   /** Adds an entry that is a line with a key and a block; false if it is something else. */
-  *#entry({ start, end }: Piece, add: AddEntry): Generator<undefined, boolean, undefined> {
+  *#entry({ start, end }: Piece, add: AddEntry): Steps<boolean> {
     const lineEnd = this.#source.text.indexOf('\n', start) + 1;
-    const head = this.#compose({ start, end: lineEnd });
+    const head = runSteps(this.#compose({ start, end: lineEnd }));
     const [pair, ...more] = head?.kind === 'mapping' ? head.pairs : [];
     if (!head || !pair || more.length > 0 || isMerge(pair[0].tag)) return false;
     const [{ at }, value] = pair;
@@ -159,10 +157,10 @@ class PieceLoader {
     const offsets: number[] = [];
     for (const piece of this.#pieces(block)) {
       yield;
-      const node = this.#compose(piece);
+      const node = yield* this.#compose(piece);
       if (node?.kind !== 'sequence') return undefined;
       for (const item of node.items) offsets.push(item.kind === 'scalar' ? item.at : -1);
-      for (const item of this.#data.construct(node) as Data[]) list.push(item);
+      for (const item of (yield* this.#data.constructInSteps(node)) as Data[]) list.push(item);
     }
     setPositions(list, new NodePositions(this.#source.locate, block.first + block.indent, offsets));
     return list;
@@ -178,25 +176,27 @@ class PieceLoader {
     return !taint || !isTouched(taint.ranges, line - 1, line + indent);
   }
 
-  #compose({ start, end }: Piece): YamlNode | undefined {
+  *#compose({ start, end }: Piece): Loading<YamlNode> {
     if (isTooLong(this.#source, start, end)) throw tooLong(this.#source, start);
-    const parsed = this.#checked(start, end) ?? parsePiece(this.#source, start, end);
+    const parsed = (yield* this.#checked(start, end)) ?? parsePiece(this.#source, start, end);
+    yield;
     const reader = new EventReader(this.#source, parsed);
     reader.next();
-    const node = this.#composer.document(reader);
+    const node = yield* this.#composer.document(reader);
     return reader.next().kind === 'stream-end' ? node : undefined;
   }
 
   /** Returns the events that the taint check parsed, if it had to parse. */
-  #checked(start: number, end: number): Parsed | undefined {
+  *#checked(start: number, end: number): Loading<Parsed> {
     const source = this.#source;
     const { taint } = source;
     const inside = taint && rangesOf(cutRanges(taint.ranges, start, end));
     if (!inside) return undefined;
     const piece = new YamlSource(source.text.slice(start, end), {});
-    const parsed = checkTaint(piece, inside, range => {
+    const refuse = (range: TaintRange): never => {
       throw taintError(source, taint, range, range.start + start);
-    });
+    };
+    const parsed = yield* checkTaint(piece, inside, refuse);
     return parsed && movedBy(start, parsed);
   }
 }

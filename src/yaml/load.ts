@@ -1,5 +1,6 @@
+import { runSteps, type Steps } from '../data/steps.ts';
 import type { Data } from '../data/values/value.ts';
-import { compose } from './compose.ts';
+import { composeInSteps } from './compose.ts';
 import { Constructor } from './construct.ts';
 import { isLarge, loadPieces } from './load-large.ts';
 import { sourceOf } from './source-of.ts';
@@ -16,19 +17,14 @@ import type { YamlLoadOptions, YamlSource } from './yaml-error.ts';
 export const loadYaml = (text: string, options: YamlLoadOptions = {}): Data => {
   const source = sourceOf(text, options);
   if (isLarge(source)) {
-    const pieces = loadPieces(source);
-    for (;;) {
-      const { done, value } = pieces.next();
-      if (!done) continue;
-      if (value !== undefined) return value;
-      break;
-    }
+    const data = runSteps(loadPieces(source));
+    if (data !== undefined) return data;
   }
-  return loadWhole(source);
+  return runSteps(loadWhole(source));
 };
 
 /**
- * As `loadYaml`, for large texts: waits for `pause` whenever a piece was loaded.
+ * As `loadYaml`, for large texts: waits for `pause` after each step.
  *
  * @param pieceSize in characters. Default: one that costs little.
  * @throws TsaltError as `loadYaml`
@@ -40,15 +36,19 @@ export const loadYamlInPieces = async (
   pieceSize?: number,
 ): Promise<Data> => {
   const source = sourceOf(text, options);
-  const pieces = loadPieces(source, pieceSize);
+  const steps = loadInSteps(source, pieceSize);
   for (;;) {
-    const { done, value } = pieces.next();
-    if (!done) await pause();
-    else return value ?? loadWhole(source);
+    const { done, value } = steps.next();
+    if (done) return value;
+    await pause();
   }
 };
 
-const loadWhole = (source: YamlSource): Data => {
-  const root = compose(source);
-  return root ? new Constructor(source).construct(root) : null;
+const loadInSteps = function* (source: YamlSource, pieceSize?: number): Steps<Data> {
+  return (yield* loadPieces(source, pieceSize)) ?? (yield* loadWhole(source));
+};
+
+const loadWhole = function* (source: YamlSource): Steps<Data> {
+  const root = yield* composeInSteps(source);
+  return root ? yield* new Constructor(source).constructInSteps(root) : null;
 };

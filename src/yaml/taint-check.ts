@@ -1,4 +1,5 @@
 import { COLLECTION_STYLE, EVENT_ID, type Event, SCALAR_STYLE } from 'js-yaml';
+import type { Steps } from '../data/steps.ts';
 import { firstBehind, isTouched, type Ranges, type TaintRange, touching } from '../data/taint.ts';
 import { withoutEnd } from '../data/values/without-end.ts';
 import { TsaltError } from '../protocol/error.ts';
@@ -15,18 +16,20 @@ import { YamlSource } from './yaml-error.ts';
  * @param refuse is called with the tainted part that makes the difference
  * @returns the parsed text, if it had to be parsed
  */
-export const checkTaint = (
+export const checkTaint = function* (
   source: YamlSource,
   ranges: Ranges,
   refuse: (range: TaintRange) => never,
-): Parsed | undefined => {
+): Steps<Parsed | undefined> {
   const { text } = source;
   // Directives split words that are single words everywhere else.
   if (!/^%/m.test(text) && ranges.every(range => isPlain(text, range))) return undefined;
   const actual = attempt(source);
+  yield;
   const harmless = attempt(new YamlSource(disarmed(text, ranges), {}));
+  yield;
   if (actual.parsed && harmless.parsed)
-    new Comparison(text, [actual.parsed, harmless.parsed], ranges, refuse).compare();
+    yield* new Comparison(text, [actual.parsed, harmless.parsed], ranges, refuse).compare();
   else if (actual.parsed || harmless.parsed)
     blame(ranges, Math.min(actual.brokenAt, harmless.brokenAt), refuse);
   return actual.parsed;
@@ -91,6 +94,9 @@ export const disarmed = (text: string, ranges: Ranges): string => {
   return result + text.slice(at);
 };
 
+/** Events that are compared in one step. */
+const stepSize = 2000;
+
 class Comparison {
   readonly #ranges: Ranges;
   readonly #refuse: (range: TaintRange) => never;
@@ -113,10 +119,11 @@ class Comparison {
     this.#refuse = refuse;
   }
 
-  compare(): undefined {
+  *compare(): Steps<void> {
     const { events } = this.#actual;
     let at = 0;
-    for (const event of this.#harmless.events) {
+    for (const [index, event] of this.#harmless.events.entries()) {
+      if (index % stepSize === stepSize - 1) yield;
       const found = events[at];
       if (!found) return this.#differs(this.#last);
       const wanted = this.#placed(this.#harmless, event);
@@ -130,7 +137,7 @@ class Comparison {
       at += 1;
     }
     const more = events[at];
-    return more ? this.#differs(this.#placed(this.#actual, more).start ?? this.#last) : undefined;
+    if (more) this.#differs(this.#placed(this.#actual, more).start ?? this.#last);
   }
 
   #compareOne(found: Event, event: Event, wanted: Placed): void {

@@ -1,3 +1,4 @@
+import { runSteps } from '../../src/data/steps.ts';
 import type { Data } from '../../src/data/values/value.ts';
 import { loadPieces } from '../../src/yaml/load-large.ts';
 import { sourceOf } from '../../src/yaml/source-of.ts';
@@ -8,10 +9,4 @@ export const inPieces = (
   text: string,
   size: number,
   options: YamlLoadOptions = {},
-): Data | undefined => {
-  const pieces = loadPieces(sourceOf(text, options), size);
-  for (;;) {
-    const { done, value } = pieces.next();
-    if (done) return value;
-  }
-};
+): Data | undefined => runSteps(loadPieces(sourceOf(text, options), size));

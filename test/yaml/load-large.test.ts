@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
+import { type Ranges, rangesOf } from '../../src/data/taint.ts';
 import { keyPosition } from '../../src/data/values/position.ts';
 import type { Data } from '../../src/data/values/value.ts';
 import { compose } from '../../src/yaml/compose.ts';
 import { Constructor } from '../../src/yaml/construct.ts';
 import { loadYaml } from '../../src/yaml/load.ts';
-import { isLarge } from '../../src/yaml/load-large.ts';
+import { isLarge, loadPieces } from '../../src/yaml/load-large.ts';
 import { sourceOf } from '../../src/yaml/source-of.ts';
 import { seeded } from '../helpers/random.ts';
 import { inPieces } from './in-pieces.ts';
@@ -87,6 +88,23 @@ test('pieces of random texts have the data and positions of the whole text', () 
     if (isTheSame(text, 1 + Math.floor(pick() * 40))) cut += 1;
   }
   expect(cut).toBeGreaterThan(300);
+});
+
+test('a long entry that cannot be cut is read in steps', () => {
+  const values = Array.from({ length: 20_000 }, (_, index) => `v: ${index}`);
+  const text = `a: ["${values.join('", "')}"]\n`;
+  let start = 5;
+  const ranges = values.map(value => {
+    const range = { start, end: start + value.length, source: 'grain "a"' };
+    start = range.end + 4;
+    return range;
+  });
+  const steps = loadPieces(
+    sourceOf(text, { taint: { ranges: rangesOf(ranges) as Ranges, owner: 'web1' } }),
+  );
+  let count = 0;
+  while (!steps.next().done) count += 1;
+  expect(count).toBeGreaterThan(20);
 });
 
 test('a large text with an error reports it as a small text does', () => {

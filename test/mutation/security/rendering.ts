@@ -44,7 +44,7 @@ export const rendering: readonly Breakage[] = [
       },
       {
         file: 'src/yaml/load-large.ts',
-        find: 'const parsed = this.#checked(start, end) ?? parsePiece',
+        find: 'const parsed = (yield* this.#checked(start, end)) ?? parsePiece',
         replace: 'const parsed = parsePiece',
       },
     ],
