@@ -3,7 +3,7 @@ import { ownTurn } from '../protocol/own-turn.ts';
 /**
  * Milliseconds for which rendering may block everything else: signals, time limits, other hosts.
  */
-const longest = 100;
+const longest = 30;
 
 /** Lets long rendering yield regularly, so that Ctrl-C and time limits work. */
 export class CooperativeYield {

@@ -2,6 +2,7 @@ import { pauseIfLong } from '../data/pause.ts';
 import type { Ranges } from '../data/taint.ts';
 import { cloneData, cloneTree, isTree } from '../data/values/clone.ts';
 import type { Data } from '../data/values/value.ts';
+import { ownTurn } from '../protocol/own-turn.ts';
 import { loadYaml, loadYamlInPieces } from '../yaml/load.ts';
 import type { YamlLoadOptions } from '../yaml/yaml-error.ts';
 import { CooperativeYield } from './cooperative-yield.ts';
@@ -62,18 +63,29 @@ export const renderYaml = (text: string, stage: Stage): Data | Promise<Data> => 
   loading.set(text, loaded);
   return loaded.then(async data => {
     const kept = keep(data);
-    await pauseIfLong();
-    return learned(kept, request);
+    await ownTurn();
+    for (const [index, [value, ranges]] of kept.scalars.entries()) {
+      if (index % 1000 === 999) await pauseIfLong();
+      taint?.learn(value, ranges);
+    }
+    return kept.copy(kept.data);
   });
 };
 
-const loadPaused = (text: string, options: YamlLoadOptions): Promise<Data> => {
+const loadPaused = async (text: string, options: YamlLoadOptions): Promise<Data> => {
+  // The template that printed the text has used a part of this turn.
+  await ownTurn();
   const turn = new CooperativeYield(longestTurn);
-  return loadYamlInPieces(text, options, () => (turn.isDue() ? turn.take() : undefined), pieceSize);
+  return await loadYamlInPieces(
+    text,
+    options,
+    () => (turn.isDue() ? turn.take() : undefined),
+    pieceSize,
+  );
 };
 
 /** Milliseconds, to which the time for one piece is added. */
-const longestTurn = 50;
+const longestTurn = 25;
 
 const pieceSize = 30_000;
 

@@ -33,7 +33,7 @@ const firstSeed = Number(process.env.TSALT_FUZZ_SEED ?? 1);
  */
 let patience = 600_000;
 /** Milliseconds of a processor for one turn of the event loop: the promise is 100. */
-const longestTurn = 250;
+const longestTurn = 150;
 /**
  * Runs that a turn is measured in before it counts as too long. Other work on the machine, a
  * collection of garbage or a recompilation makes one run slow, but not each of them.

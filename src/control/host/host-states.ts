@@ -235,17 +235,9 @@ export class HostStates {
     );
     await pauseIfLong();
     checkFunctions(chunks, facts.modules);
+    await pauseIfLong();
     this.#warn([...warnings, ...lostRequisites(chunks)]);
     await pauseIfLong();
-    refs.addChunks(chunks, settings.saltenv, state =>
-      facts.modules.some(
-        item => item.kind === 'state' && !item.builtin && mayBeCalled(item, state),
-      ),
-    );
-    // A state may use any of the user's modules: they call each other.
-    for (const { sources = [] } of facts.ownOnHost) sources.forEach(refs.addSource);
-    await pauseIfLong();
-    renders.addChunks(chunks, settings.pillar, facts.modules);
     const opts = {
       ...facts.opts,
       ...runOpts(settings.opts ?? new Map()),
@@ -253,8 +245,19 @@ export class HostStates {
       saltenv: settings.saltenv,
       ...(settings.test && isPlan(facts.shared.request) ? { [planOption]: true } : {}),
     };
-    functions.addChunks(chunks, opts);
-    await pauseIfLong();
+    const isUsers = (state: string): boolean =>
+      facts.modules.some(
+        item => item.kind === 'state' && !item.builtin && mayBeCalled(item, state),
+      );
+    for (let at = 0; at < chunks.length; at += stepSize) {
+      const part = chunks.slice(at, at + stepSize);
+      refs.addChunks(part, settings.saltenv, isUsers);
+      renders.addChunks(part, settings.pillar, facts.modules);
+      functions.addChunks(part, opts);
+      await pauseIfLong();
+    }
+    // A state may use any of the user's modules: they call each other.
+    for (const { sources = [] } of facts.ownOnHost) sources.forEach(refs.addSource);
     const fetched = await prefetch(chunks, facts.shared.fileRoots, renderAhead);
     const planned = facts.shared.request.planned?.runOf(facts.host.id);
     if (planned) checkSources(facts.host.id, planned.sources, fetched);
@@ -284,12 +287,16 @@ export class HostStates {
 
   async #send(params: RunParams): Promise<RunResult> {
     const peer = await this.#parts.calls.peer();
+    await pauseIfLong();
     this.isSent = true;
     const answer = readRan(await peer.request('run', params).catch(brokenOff));
     if (answer.aborted === undefined) return answer;
     throw new TsaltError('run-aborted', answer.aborted, { kind: 'host' });
   }
 }
+
+/** States that are registered without a pause. */
+const stepSize = 500;
 
 /** States fail by their results; an error, whatever threw it, ends the whole run. */
 const brokenOff = (error: unknown): never => {
