@@ -1,13 +1,16 @@
 import { monotonic } from './monotonic.ts';
 import { ownTurn } from './own-turn.ts';
 
+/** Milliseconds for which rendering may block signals, time limits and other hosts. */
+const usual = 30;
+
 /** Lets other work continue during a long computation. */
 export class Turns {
   readonly #length: number;
   #began = monotonic();
 
   /** @param length milliseconds after which other work may continue */
-  constructor(length: number) {
+  constructor(length: number = usual) {
     this.#length = length;
   }
 

@@ -1,9 +1,9 @@
 import { copyOnUse } from '../data/values/shared-dict.ts';
 import type { Data } from '../data/values/value.ts';
 import { boundHeap } from '../memory/collect-garbage.ts';
+import { Turns } from '../protocol/turns.ts';
 import { loadYamlInPieces } from '../yaml/load.ts';
 import type { YamlLoadOptions } from '../yaml/yaml-error.ts';
-import { CooperativeYield } from './cooperative-yield.ts';
 
 type Kept = {
   readonly text: string;
@@ -35,8 +35,7 @@ export const loadLargeYaml = async (text: string, options: YamlLoadOptions): Pro
 
 const load = (text: string, options: YamlLoadOptions): Promise<Data> => {
   boundHeap();
-  const turn = new CooperativeYield();
-  return loadYamlInPieces(text, options, () => (turn.isDue() ? turn.take() : undefined));
+  return loadYamlInPieces(text, options, new Turns());
 };
 
 const keep = (kept: Kept): void => {

@@ -3,9 +3,9 @@ import type { Ranges } from '../data/taint.ts';
 import { cloneData, cloneTree, isTree } from '../data/values/clone.ts';
 import type { Data } from '../data/values/value.ts';
 import { ownTurn } from '../protocol/own-turn.ts';
+import { Turns } from '../protocol/turns.ts';
 import { loadYaml, loadYamlInPieces } from '../yaml/load.ts';
 import type { YamlLoadOptions } from '../yaml/yaml-error.ts';
-import { CooperativeYield } from './cooperative-yield.ts';
 import { isTrueData } from './filters/filter.ts';
 import { loadLargeYaml } from './large-yaml.ts';
 import { traceOf } from './retrace.ts';
@@ -75,17 +75,8 @@ export const renderYaml = (text: string, stage: Stage): Data | Promise<Data> => 
 const loadPaused = async (text: string, options: YamlLoadOptions): Promise<Data> => {
   // The template that printed the text has used a part of this turn.
   await ownTurn();
-  const turn = new CooperativeYield(longestTurn);
-  return await loadYamlInPieces(
-    text,
-    options,
-    () => (turn.isDue() ? turn.take() : undefined),
-    pieceSize,
-  );
+  return await loadYamlInPieces(text, options, new Turns(), pieceSize);
 };
-
-/** Milliseconds, to which the time for one piece is added. */
-const longestTurn = 25;
 
 const pieceSize = 30_000;
 

@@ -1,5 +1,6 @@
 import { runSteps, type Steps } from '../data/steps.ts';
 import type { Data } from '../data/values/value.ts';
+import type { Turns } from '../protocol/turns.ts';
 import { composeInSteps } from './compose.ts';
 import { Constructor } from './construct.ts';
 import { isLarge, loadPieces } from './load-large.ts';
@@ -24,7 +25,7 @@ export const loadYaml = (text: string, options: YamlLoadOptions = {}): Data => {
 };
 
 /**
- * As `loadYaml`, for large texts: waits for `pause` after each step.
+ * As `loadYaml`, for large texts: other work continues between the steps.
  *
  * @param pieceSize in characters. Default: one that costs little.
  * @throws TsaltError as `loadYaml`
@@ -32,7 +33,7 @@ export const loadYaml = (text: string, options: YamlLoadOptions = {}): Data => {
 export const loadYamlInPieces = async (
   text: string,
   options: YamlLoadOptions,
-  pause: () => Promise<void> | undefined,
+  turns: Turns,
   pieceSize?: number,
 ): Promise<Data> => {
   const source = sourceOf(text, options);
@@ -40,7 +41,7 @@ export const loadYamlInPieces = async (
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;
-    await pause();
+    if (turns.areOver) await turns.pause();
   }
 };
 

@@ -1,7 +1,7 @@
 import { type Data, type DataKey, Float, isDict } from '../../data/values/value.ts';
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
+import { Turns } from '../../protocol/turns.ts';
 import { isWholeFloat } from '../../protocol/whole-floats.ts';
-import { CooperativeYield } from '../cooperative-yield.ts';
 import { pack } from './wire.ts';
 
 /** Values after which to check whether other work is due. */
@@ -16,7 +16,7 @@ const longest = 15;
  * @param value Data, or plain JSON as a host sent it
  */
 export const packYielding = async (value: Data | Plain): Promise<string> => {
-  const breath = new CooperativeYield(longest);
+  const turns = new Turns(longest);
   const done: string[] = [];
   let pieces: string[] = [];
   for (const piece of packed(value)) {
@@ -24,7 +24,7 @@ export const packYielding = async (value: Data | Plain): Promise<string> => {
     if (pieces.length < stride) continue;
     done.push(pieces.join(''));
     pieces = [];
-    if (breath.isDue()) await breath.take();
+    await turns.pause();
   }
   done.push(pieces.join(''));
   return done.join('');

@@ -1,4 +1,4 @@
-import { CooperativeYield } from '../cooperative-yield.ts';
+import { Turns } from '../../protocol/turns.ts';
 
 type Step = Generator<unknown, unknown, unknown>;
 
@@ -20,9 +20,9 @@ export const trampoline = async (first: unknown): Promise<unknown> => {
   const running: Step[] = [];
   let value = first;
   let isFailed = false;
-  const breath = new CooperativeYield();
+  const turns = new Turns();
   for (let count = 1; ; count += 1) {
-    if (count % stepsBetween === 0 && breath.isDue()) await breath.take();
+    if (count % stepsBetween === 0 && turns.areOver) await turns.pause();
     if (!isFailed && value instanceof Promise) {
       try {
         value = await value;

@@ -1,4 +1,4 @@
-import { CooperativeYield } from '../../cooperative-yield.ts';
+import { Turns } from '../../../protocol/turns.ts';
 import type { SourceMap } from '../../source-map.ts';
 import type { TaintSource } from '../../taint/taint-table.ts';
 import { after, type Eventual } from '../after.ts';
@@ -52,7 +52,7 @@ export class Run {
   #steps = 0;
   #made = 0;
   #deadline: number;
-  readonly #breath = new CooperativeYield();
+  readonly #turns = new Turns();
   #isLong = false;
 
   constructor({ limits, isStrict, filters, tests, call, taint, livesHere }: Setup) {
@@ -81,14 +81,14 @@ export class Run {
     const now = performance.now();
     if (now > this.#deadline)
       raiseLimit(`The template ran longer than ${this.#limits.milliseconds} ms`);
-    this.#isLong = this.#breath.isDue(now);
+    this.#isLong = this.#turns.areOver;
   }
 
   /** Yields to other work if due; loops call this after each iteration. */
   breathe(): Eventual<void> {
     if (!this.#isLong) return undefined;
     this.#isLong = false;
-    return this.waitFor(this.#breath.take());
+    return this.waitFor(this.#turns.pause());
   }
 
   /** Accounts for text that is kept: printed or concatenated. */
