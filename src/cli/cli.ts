@@ -61,18 +61,20 @@ const dispatch = async (typed: Given, argv: readonly string[], env: Env): Promis
 const isHelp = ({ options }: Given): boolean =>
   options.help === true || options.version === true || options['versions-report'] === true;
 
-/** Returns the ids that match the target of `-H`; undefined for all hosts. */
-const listedIds = async (opened: Opened): Promise<ReadonlySet<string> | undefined> => {
-  const [target = '*'] = opened.given.words;
-  if (target === '*') return undefined;
-  const { certainties, prepareTarget } = await import('./list-targets.ts');
-  const found = await certainties(await prepareTarget(target, opened), false);
-  return new Set([...found.keys()].map(({ id }) => id));
-};
-
+/**
+ * `-H`: lists all hosts, or those that match a target.
+ *
+ * @throws TsaltError `no-target` if there are none
+ */
 const listHosts = async (opened: Opened): Promise<number> => {
+  const [target = '*'] = opened.given.words;
+  const { certainties, prepareTarget } = await import('./list-targets.ts');
+  const prepared = await prepareTarget(target, opened);
+  const found = target === '*' ? undefined : await certainties(prepared, false);
   const { hostsText } = await import('./hosts.ts');
-  return printText(await hostsText(opened, await listedIds(opened)));
+  const text = await hostsText(opened, found && new Set([...found.keys()].map(({ id }) => id)));
+  if (text === '') throw (await import('../control/fleet/no-target.ts')).noTarget(prepared.request);
+  return printText(text);
 };
 
 /**

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { packageRoot } from '../bundle/locate.ts';
 import { privateDir, writePrivate } from '../bundle/private-dir.ts';
+import { noTarget } from '../control/fleet/no-target.ts';
 import { pickTargets } from '../control/fleet/targets.ts';
 import { prepareRun } from '../library/fleet-run.ts';
 import { openSession } from '../library/session.ts';
@@ -58,10 +59,7 @@ const checkTarget = async (target: string, opened: Opened): Promise<void> => {
   const call = { target, fun: 'test.ping', args: [], kwargs: new Map() };
   const { request } = await prepareRun({ ...opened, ask, call });
   if (pickTargets(request).hosts.length > 0) return;
-  throw new TsaltError('no-target', `No host matches '${target}'.`, {
-    kind: 'no-target',
-    hint: 'tsalt-ssh hosts lists all hosts.',
-  });
+  throw noTarget(request);
 };
 
 const targetKinds = [

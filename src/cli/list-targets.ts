@@ -1,3 +1,4 @@
+import { noTarget } from '../control/fleet/no-target.ts';
 import { pickTargets } from '../control/fleet/targets.ts';
 import { cachedGrains } from '../control/host/last-grains.ts';
 import { type PreparedRun, prepareRun } from '../library/fleet-run.ts';
@@ -6,7 +7,6 @@ import { TsaltError } from '../protocol/error.ts';
 import type { Host } from '../protocol/host.ts';
 import { targetType } from '../request/target.ts';
 import type { Opened } from './commands.ts';
-import { exitCode } from './exit-code.ts';
 import { outputOptions } from './open-output.ts';
 import { printText } from './print-text.ts';
 import { createAsk } from './terminal.ts';
@@ -19,8 +19,8 @@ type Certainty = 'certain' | 'last run' | 'asked' | 'unknown';
  * option says otherwise. Without `--ask-hosts` no connection is made: grains come from the host's
  * last run.
  *
- * @returns the exit code: `noTarget` if no host matches
- * @throws TsaltError `usage-words`, `target-wrong`, `roster-…`
+ * @returns the exit code
+ * @throws TsaltError `usage-words`, `target-wrong`, `roster-…`, and `no-target` if no host matches
  */
 export const listTargets = async (words: readonly string[], opened: Opened): Promise<number> => {
   const [target = '*', ...more] = words;
@@ -34,8 +34,9 @@ export const listTargets = async (words: readonly string[], opened: Opened): Pro
     );
   const prepared = await prepareTarget(target, opened);
   const found = await certainties(prepared, opened.given.options['ask-hosts'] === true);
+  if (found.size === 0) throw noTarget(prepared.request);
   const text = await shown(found, opened);
-  return printText(text, found.size === 0 ? exitCode.noTarget : exitCode.ok);
+  return printText(text);
 };
 
 /** Prepares a run for its target only: compound unless an option says otherwise. */

@@ -31,7 +31,10 @@ const glance = 100;
 export const attachRun = async ([jid]: readonly string[], opened: Opened): Promise<number> => {
   const { config, given } = opened;
   const runs = detachedRuns(config.cachedir);
-  if (jid === undefined) return printText(runs.map(one => lineOf(config.cachedir, one)).join(''));
+  if (jid === undefined) {
+    const lines = runs.map(one => lineOf(config.cachedir, one));
+    return printText(lines.join('') || `No detached run of ${config.dir} is recorded.\n`);
+  }
   if (!runs.includes(jid))
     throw new TsaltError('usage-attach', `There is no detached run with the job id ${jid}.`, {
       hint: 'tsalt-ssh attach lists them.',

@@ -52,7 +52,8 @@ const known = ({ hosts, rosters }: Request): string => {
 
 /** Returns what a target without a match probably means. */
 const slip = ({ target, targetType, hosts, fun, raw }: Request): string | undefined => {
-  if (targetType !== 'glob') return undefined;
+  const isId = /^[\w.-]+$/.test(target);
+  if (targetType !== 'glob' && !(targetType === 'compound' && isId)) return undefined;
   const ids = hosts.map(({ id }) => id);
   const isHost = (word: string): boolean => ids.some(id => fnmatch(id, word));
   const parts = target.split(',').map(part => part.trim());
@@ -66,7 +67,7 @@ const slip = ({ target, targetType, hosts, fun, raw }: Request): string | undefi
   if (raw === undefined && isHost(fun)) return `The target comes first: tsalt-ssh ${fun} ${target}`;
   const meant = closestMatch(target, ids);
   if (meant !== undefined) return `Did you mean '${meant}'?`;
-  if (/^[\w.-]+$/.test(target) && existsSync(target))
+  if (isId && existsSync(target))
     return `'${target}' is the name of a file here: a target such as * is written in quotes, or the shell replaces it.`;
   return undefined;
 };

@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs';
 import type { PillarTop } from '../../compiler/pillar-top.ts';
 import type { Request } from '../../config/request.ts';
 import type { UserModules } from '../../control/facts/user-modules.ts';
+import { noTarget } from '../../control/fleet/no-target.ts';
 import { shareRequest } from '../../control/fleet/run.ts';
 import { pickTargets } from '../../control/fleet/targets.ts';
 import { HostAttempt } from '../../control/host/attempt.ts';
 import { toDict } from '../../data/values/value.ts';
-import { TsaltError } from '../../protocol/error.ts';
+import type { FileRoots } from '../../fileserver/file-roots.ts';
 import type { RunEvent } from '../../protocol/event.ts';
 import type { TextReads } from '../../render/types.ts';
 import type { CheckedHost } from '../../roster/roster.ts';
@@ -76,8 +77,9 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
   const { hosts: picked, undecided, isTarget } = pickTargets(request);
   const hosts = picked.filter(({ id }) => !faulty.has(id));
   // A tree without a roster can be checked as well.
+  if (request.hosts.length === 0 && isEmpty(base.fileRoots)) throw noTarget(request);
   const all = request.hosts.length === 0 ? [anyHost('host')] : hosts;
-  if (all.length === 0 && faulty.size === 0) throw noHost(request);
+  if (all.length === 0 && faulty.size === 0) throw noTarget(request);
   const { subjects, unknown } = subjectsOf(all, check.grains, request.config);
   const settings = { sls, isStrict: request.options.strict };
   const alike = new AlikeHosts<CheckedTree>();
@@ -148,11 +150,8 @@ const profiledHost = (
         subject: { id: host.id, grains: toDict(grains), pillar: new Map(), nodegroups, matchers },
       };
 
-const noHost = ({ target, rosters }: Request): TsaltError =>
-  new TsaltError('no-target', `No host matches '${target}'.`, {
-    kind: 'no-target',
-    hint: rosters && `Rosters: ${rosters.sources.join(', ') || 'none'}.`,
-  });
+const isEmpty = (fileRoots: FileRoots): boolean =>
+  fileRoots.envs().every(saltenv => fileRoots.list(saltenv).length === 0);
 
 /** Folders that the configuration names and that do not exist. */
 const checkRoots = ({ config }: Request, findings: Findings): void => {

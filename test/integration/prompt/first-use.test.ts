@@ -40,6 +40,38 @@ test('a folder without a roster is named, with the names that were looked for', 
   expect(stderr).toContain(`The roster ${join(empty, 'roster.yaml')} has no hosts.`);
 });
 
+test.each([
+  [['hosts']],
+  [['hosts', 'web1']],
+  [['-H']],
+  [['console', 'web1']],
+  [['validate']],
+  [['lint']],
+])('%j: a folder without a roster is named, although nothing runs on hosts', async words => {
+  const empty = join(project.dir, `empty ${words.join()}`);
+  mkdirSync(empty);
+  const { code, stdout, stderr } = await tsalt([...words], { cwd: empty, env: {} });
+  expect(stderr).toContain(`${empty} has no roster.`);
+  expect({ code, stdout }).toEqual({ code: 67, stdout: '' });
+});
+
+test.each([[['hosts', 'wbe1']], [['wbe1', '-H']], [['console', 'wbe1']], [['validate', 'wbe1']]])(
+  '%j: a target that no host matches is reported with the nearest one',
+  async words => {
+    const { code, stdout, stderr } = await project.run(...words);
+    expect(stderr).toMatch(/^tsalt-ssh: No host of the roster matches the \w+ target 'wbe1'\.$/m);
+    expect(stderr).toContain("Did you mean 'web1'?");
+    expect({ code, stdout }).toEqual({ code: 67, stdout: '' });
+  },
+);
+
+test('attach reports that no run is detached', async () => {
+  expect(await project.run('attach')).toMatchObject({
+    code: 0,
+    stdout: `No detached run of ${project.dir} is recorded.\n`,
+  });
+});
+
 test('a folder inside of a project is reported with the folder of the project', async () => {
   const { stderr, code } = await tsalt(['web1', 'test.ping'], {
     cwd: join(project.dir, 'states'),
