@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   createReadStream,
   existsSync,
+  lstatSync,
   openSync,
   type ReadStream,
   readFileSync,
@@ -56,6 +57,7 @@ export class FileRoots {
   readonly #options: FileRootsOptions;
   readonly #trees = new Map<string, Tree>();
   readonly #realRoots = new Map<string, string | undefined>();
+  readonly #realFolders = new Map<string, string>();
   readonly #found = new Map<string, FoundFile | null>();
   readonly #contents = new Map<string, Content>();
   readonly #hashes = new Map<string, Promise<string>>();
@@ -182,6 +184,7 @@ export class FileRoots {
     this.#trees.clear();
     this.#found.clear();
     this.#realRoots.clear();
+    this.#realFolders.clear();
   }
 
   #content({ path }: FoundFile): Content {
@@ -214,14 +217,28 @@ export class FileRoots {
 
   #stat(root: string, full: string): Pick<FoundFile, 'size' | 'mode' | 'mtimeMs'> | undefined {
     try {
-      const real = realpathSync.native(full);
+      const entry = lstatSync(full);
+      const isLink = entry.isSymbolicLink();
+      const real = isLink
+        ? realpathSync.native(full)
+        : posix.join(this.#realFolder(posix.dirname(full)), posix.basename(full));
       if (!isWithinRoot(root, real)) return undefined;
-      const stat = statSync(real);
+      const stat = isLink ? statSync(real) : entry;
       if (!stat.isFile()) return undefined;
       return { size: stat.size, mode: stat.mode & 0o7777, mtimeMs: stat.mtimeMs };
     } catch {
       return undefined;
     }
+  }
+
+  /** The path of a folder without links. Throws if there is none. */
+  #realFolder(folder: string): string {
+    const known = this.#realFolders.get(folder);
+    if (known !== undefined) return known;
+    const real = realpathSync.native(folder);
+    if (this.#realFolders.size >= mostFound) this.#realFolders.clear();
+    this.#realFolders.set(folder, real);
+    return real;
   }
 
   #realRoot(folder: string): string | undefined {

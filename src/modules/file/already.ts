@@ -9,7 +9,15 @@ import {
   readSync,
   type Stats,
 } from '../_shared/safe-fs/fs.ts';
+import type { FoundSource } from '../_shared/sources/file-source.ts';
 import type { DesiredFile } from './managed-file.ts';
+
+/** What a look at a file can show: its content need not be there. */
+type ComparedFile = Pick<DesiredFile, 'name' | 'perms' | 'contents'> & {
+  readonly source?:
+    | { readonly sum: FoundSource['sum']; readonly size?: number | undefined }
+    | undefined;
+};
 
 /** Bytes that are compared at once. Larger files are left to the general way, which reads parts. */
 const most = 64 * 1024;
@@ -23,7 +31,7 @@ let buffer: Buffer | undefined;
  * @param entry what its path was when the state began
  */
 export const isAlready = (
-  file: DesiredFile,
+  file: ComparedFile,
   entry: Stats | undefined,
   ids: AccountIds,
 ): boolean => {
@@ -46,7 +54,7 @@ export const isAlready = (
   }
 };
 
-const hasPerms = (found: Stats, { perms }: DesiredFile, { uid, gid }: AccountIds): boolean => {
+const hasPerms = (found: Stats, { perms }: ComparedFile, { uid, gid }: AccountIds): boolean => {
   const mode = normalizeMode(perms.mode);
   return (
     (mode === undefined || modeText(found.mode) === mode) &&
@@ -59,7 +67,7 @@ const hasPerms = (found: Stats, { perms }: DesiredFile, { uid, gid }: AccountIds
 const isLeft = (account: string | number | null | undefined): account is null | undefined | '' =>
   account === null || account === undefined || account === '';
 
-const hasContent = (fd: number, size: number, { source, contents }: DesiredFile): boolean => {
+const hasContent = (fd: number, size: number, { source, contents }: ComparedFile): boolean => {
   if (size > most || size !== (source ? (source.size ?? size) : contents?.length)) return false;
   buffer ??= Buffer.allocUnsafeSlow(most);
   const count = size === 0 ? 0 : readSync(fd, buffer, 0, size, 0);

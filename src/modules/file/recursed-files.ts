@@ -1,7 +1,13 @@
 import { dirname, join } from 'node:path';
 import { renderRequest, type TemplateArguments } from '../../protocol/prefetch.ts';
-import { expectFiles } from '../_shared/sources/control-files.ts';
+import { Turns } from '../../protocol/turns.ts';
+import type { DesiredPerms } from '../_shared/files/check-perms.ts';
+import { accountIds } from '../_shared/files/file-checks.ts';
+import { modeText } from '../_shared/files/file-mode.ts';
+import { lstatOf } from '../_shared/files/file-paths.ts';
+import { expectFiles, listedFile } from '../_shared/sources/control-files.ts';
 import { accumulatedFor } from './accumulators.ts';
+import { isAlready } from './already.ts';
 import { type ControlFolder, controlFolder } from './control-folder.ts';
 import { isIncluded } from './glob-match.ts';
 
@@ -74,6 +80,35 @@ export const recursedFiles = async (
 /** The URL of a file of the folder. */
 export const sourceIn = ({ source, query }: ControlFolder, file: string): string =>
   `${source}/${file}${query}`;
+
+/**
+ * Returns the files of a folder that are not yet on the host as they should be. Most runs find none:
+ * a state for each file would take several times as long as the comparison.
+ *
+ * @param path the directory they are written below
+ * @param perms of all of them; the mode may be `keep`
+ */
+export const filesToManage = async (
+  path: string,
+  { files, folder }: RecursedFiles,
+  { mode, ...owners }: Pick<DesiredPerms, 'user' | 'group' | 'mode'>,
+): Promise<readonly string[]> => {
+  const ids = accountIds(owners.user, owners.group);
+  const keepsMode = typeof mode === 'string' && mode.toLowerCase() === 'keep';
+  const turns = new Turns();
+  const others: string[] = [];
+  for (const file of files) {
+    if (turns.areOver) await turns.pause();
+    const name = join(path, file);
+    const { sha256, size, mode: kept } = listedFile(`${folder.path}/${file}`, folder.saltenv) ?? {};
+    const wanted = keepsMode && kept !== undefined ? modeText(kept) : mode;
+    const isKnown = sha256 !== undefined && (!keepsMode || kept !== undefined);
+    const source = { sum: { hash_type: 'sha256', hsum: sha256 ?? '' }, size };
+    const desired = { name, source, perms: { ...owners, mode: wanted } };
+    if (!isKnown || !isAlready(desired, lstatOf(name), ids)) others.push(file);
+  }
+  return others;
+};
 
 /**
  * Announces the files of a folder, in the order in which `file.managed` will ask for them.

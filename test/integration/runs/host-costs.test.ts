@@ -25,6 +25,18 @@ ${lines.replaceAll('NUMBER', String(at))}`,
   const template =
     '    - source: salt://one.liquid\n    - template: liquid\n    - context: {number: NUMBER}\n';
 
+  const folder = (count: number): Record<string, string> => ({
+    ...Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [`states/tree${count}/f${at}`, `number ${at}\n`]),
+    ),
+    [`states/recurse${count}.sls`]: `{{ grains.folder }}/tree${count}:
+  file.recurse:
+    - source: salt://tree${count}
+    - user: ${userInfo().username}
+    - file_mode: keep
+`,
+  });
+
   beforeAll(async () => {
     project = await startProject({
       hosts: [],
@@ -34,6 +46,8 @@ ${lines.replaceAll('NUMBER', String(at))}`,
         'states/contents1000.sls': sls(1000, contents),
         'states/template100.sls': sls(100, template),
         'states/template1000.sls': sls(1000, template),
+        ...folder(100),
+        ...folder(1000),
       },
     });
     project.write({
@@ -45,7 +59,10 @@ ${lines.replaceAll('NUMBER', String(at))}`,
     await sleep(3500);
     await project.run('@local', 'test.ping');
     counts.ping = (await run('test.ping')).counts;
-    for (const name of ['contents100', 'contents1000', 'template100', 'template1000'])
+    for (const name of [
+      ...['contents100', 'contents1000', 'template100', 'template1000'],
+      ...['recurse100', 'recurse1000'],
+    ])
       for (const kind of name.startsWith('template') ? ['unchanged'] : ['new', 'unchanged']) {
         const done = await run('state.apply', name);
         expect(done.result.stderr).toBe('');
@@ -94,6 +111,14 @@ ${lines.replaceAll('NUMBER', String(at))}`,
       expect(calls.execve).toBe(1);
     },
   );
+
+  test('an unchanged file of file.recurse is looked at and compared, without a state of its own', () => {
+    const kind = 'unchanged recurse';
+    expect(perState(kind, opens)).toBeCloseTo(1, 1);
+    // The path, and the open file.
+    expect(perState(kind, looks)).toBeLessThanOrEqual(2.1);
+    expect(perState(kind, one => one.promises)).toBeLessThanOrEqual(1);
+  });
 
   test('new contents: a state makes one file and renames it; one sync is for all of them', () => {
     const kind = 'new contents';

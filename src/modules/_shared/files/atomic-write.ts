@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { basename, dirname, join, resolve } from 'node:path';
 import { CommandExecutionError } from '../../api.ts';
 import {
@@ -54,7 +54,9 @@ export type Temp = {
 
 /** A new empty file that only we can read, with a name nobody can guess. */
 export const openTemp = (dir: string, near: string): Temp => {
-  const path = join(dir, `.${near.slice(0, 64)}.${randomBytes(9).toString('hex')}.tmp`);
+  // Node draws the randomness of many UUIDs at once.
+  const name = randomUUID().replaceAll('-', '').slice(0, 18);
+  const path = join(dir, `.${near.slice(0, 64)}.${name}.tmp`);
   const { O_CREAT, O_EXCL, O_RDWR, O_NOFOLLOW } = constants;
   const shown = join(dir, near);
   try {

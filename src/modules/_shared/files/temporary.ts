@@ -17,7 +17,7 @@ let record: ((path: string) => void) | undefined;
 
 /**
  * Keeps the paths of temporary files in a file, so that the next run can remove those of a killed
- * one (`takeLock`). The file is emptied whenever a path comes and no other is present. A run whose
+ * one (`takeLock`). Once it is long, it is emptied when a path comes and no other is present. A run whose
  * record cannot be written works all the same.
  *
  * @returns a function that ends the record and removes the file
@@ -28,7 +28,7 @@ export const recordTemporary = (path: string): (() => void) => {
   record = temporary => {
     try {
       file ??= openSync(path, 'w', 0o600);
-      if (present.size === 0 && end > 0) {
+      if (present.size === 0 && end > longEnough) {
         ftruncateSync(file);
         end = 0;
       }
@@ -48,6 +48,9 @@ export const recordTemporary = (path: string): (() => void) => {
     }
   };
 };
+
+/** Bytes up to which the record also has paths that are gone: emptying it takes a system call. */
+const longEnough = 32 * 1024;
 
 /** Names of `openTemp`, some with an extension, and of `makeTempFolder`. */
 const ourName = /^\..*\.[0-9a-f]{18}\.tmp|^\.?tsalt-(?:[a-z]+-)?\w{6}$/;

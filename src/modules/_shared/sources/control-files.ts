@@ -95,6 +95,10 @@ export const controlListForUse = async (path: string, saltenv: string): Promise<
   return listed.map(([name]) => name);
 };
 
+/** What `controlListForUse` told about a file. */
+export const listedFile = (path: string, saltenv: string): FileResponse | undefined =>
+  ofRun().listed.get(prefetchedFileKey(path, saltenv));
+
 /** A file that will be used soon. */
 type ExpectedFile = {
   readonly path: string;

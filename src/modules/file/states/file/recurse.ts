@@ -7,7 +7,7 @@ import { parseSource } from '../../../_shared/sources/source-url.ts';
 import { failed, inPlan, newReturn } from '../../../_shared/states/returns.ts';
 import { __env__, __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
 import { requiredPaths, superfluous, topmost } from '../../directory-checks.ts';
-import { expectRecursed, recursedFiles, sourceIn } from '../../recursed-files.ts';
+import { expectRecursed, filesToManage, recursedFiles, sourceIn } from '../../recursed-files.ts';
 import { directory } from './directory.ts';
 import { managed } from './managed.ts';
 import { symlink } from './symlink.ts';
@@ -156,8 +156,10 @@ export const recurse = async (
     report.add(dir, await directory(dir, { ...owners, dir_mode: dirMode, makedirs: true }));
   }
   const options = { ...owners, mode: file_mode, template, context, defaults };
-  const endFiles = expectRecursed(path, folder, files, options);
-  for (const file of files) {
+  const others =
+    template || !replace ? files : await filesToManage(path, found, { ...owners, mode: file_mode });
+  const endFiles = expectRecursed(path, folder, others, options);
+  for (const file of others) {
     const dest = join(path, file);
     if (clean && isDir(dest) && replace)
       if (
