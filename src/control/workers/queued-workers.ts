@@ -22,7 +22,7 @@ import {
 } from './messages.ts';
 import type { PoolMaker, PoolWorker, WorkerPool } from './pool.ts';
 import { aborted, noWorker, otherVersion, queueGone, unknownSegment } from './queue-refusals.ts';
-import { RunKeys } from './run-keys.ts';
+import { queuedRunName, RunKeys } from './run-keys.ts';
 import { collectProject, projectKey } from './sent-project.ts';
 import { sendHostAway, sendRequest, withoutSecrets } from './sent-request.ts';
 
@@ -99,6 +99,8 @@ class QueuedWorkers implements WorkerPool {
     readonly ears: Parameters<PoolMaker>[0];
   };
   readonly #server: QueueServer;
+  /** The name of this run in the queue. */
+  readonly #jid: string;
   readonly #waiting = new Map<number, Waiting>();
   readonly #remotes = new Map<string, Remote>();
   readonly #receivers = new Map<string, MessageReceiver>();
@@ -129,6 +131,7 @@ class QueuedWorkers implements WorkerPool {
     readonly ears: Parameters<PoolMaker>[0];
   }) {
     this.#parts = parts;
+    this.#jid = queuedRunName(parts.request.options.jid);
     this.#server = new QueueServer(parts.access.connection, warn);
     this.#whenGone.catch(() => undefined);
   }
@@ -166,13 +169,13 @@ class QueuedWorkers implements WorkerPool {
 
   /** Seals the job of a host to each worker of its segment, with that worker's key of the run. */
   async #sealed(id: number, segment: string): Promise<SealedJob> {
-    const { access, request } = this.#parts;
+    const { access } = this.#parts;
     const sealed = await Promise.all(
       this.#keysOf(segment).map(async worker => {
         const name = workerId(worker);
         const job = {
           version: access.version,
-          jid: request.options.jid,
+          jid: this.#jid,
           number: id,
           segment,
           runKey: this.#runKeys.of(segment, name).toString('base64'),
@@ -219,13 +222,12 @@ class QueuedWorkers implements WorkerPool {
 
   async #open(connected: Promise<RedisClient>): Promise<Opened> {
     const { access, request, hosts } = this.#parts;
-    const { jid } = request.options;
     const redis = await connected;
-    const inbox = await this.#server.queue(runQueue(jid));
+    const inbox = await this.#server.queue(runQueue(this.#jid));
     const key = projectKey(access.keys, access.workers);
     const { project, blobs } = await collectProject(request.config, key);
     await putBlobs(redis, key, blobs);
-    await this.#server.worker(runQueue(jid), data => this.#receive(data), { mayStall: true });
+    await this.#server.worker(runQueue(this.#jid), data => this.#receive(data), { mayStall: true });
     this.#timer = setInterval(() => void this.#look(redis).catch(() => undefined), beat);
     this.#timer.unref();
     const begin: ToFleetWorker = {
@@ -310,7 +312,7 @@ class QueuedWorkers implements WorkerPool {
 
   async #receive(data: unknown): Promise<void> {
     const envelope = envelopeOf(data);
-    const { jid } = this.#parts.request.options;
+    const jid = this.#jid;
     if (!envelope || envelope.jid !== jid || this.#gone.has(envelope.instance)) return;
     const { instance } = envelope;
     const from = this.#runKeys.ofProcess(instance);
@@ -371,9 +373,8 @@ class QueuedWorkers implements WorkerPool {
     const known = this.#remotes.get(instance);
     const key = this.#runKeys.ofProcess(instance)?.key;
     if (known || !key) return known;
-    const { jid } = this.#parts.request.options;
     const queue = await this.#queue(instanceQueue(instance));
-    const sender = new MessageSender(queue, key, { jid, instance, to: 'worker' });
+    const sender = new MessageSender(queue, key, { jid: this.#jid, instance, to: 'worker' });
     const remote: Remote = {
       instance,
       sender,

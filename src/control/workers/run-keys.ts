@@ -4,6 +4,19 @@ import { workerOf } from '../../queue/names.ts';
 /** The most processes of one worker that a run listens to: one, and more after restarts. */
 const mostProcesses = 20;
 
+/** How many runs of this process had each job id. */
+const runs = new Map<string, number>();
+
+/**
+ * Returns the name of a run in the queue. The steps of an orchestration share its job id, and some of
+ * them run at the same time: each has a name of its own, of the same form.
+ */
+export const queuedRunName = (jid: string): string => {
+  const before = runs.get(jid) ?? 0;
+  runs.set(jid, before + 1);
+  return String(BigInt(jid) + BigInt(before)).padStart(jid.length, '0');
+};
+
 /**
  * The keys of the messages of one run. Each worker has a key of its own: it can neither read nor
  * forge the messages of another worker.

@@ -56,6 +56,12 @@ own:
         'states/broken.sls': 'x:\n  test.nop: [{unknown_argument: 1}]\n',
         'states/slow.sls':
           "#!jinja|yaml\nslow:\n  cmd.run:\n    - name: echo begun >> {{ grains.root }}/begun; sleep {{ pillar.get('seconds', 8) }}; echo done >> {{ grains.root }}/done\n",
+        'states/both.sls': `${['web1', 'web2']
+          .map(
+            id =>
+              `${id}:\n  salt.function: [{name: test.echo}, {tgt: ${id}}, {arg: [from ${id}]}, {parallel: True}]\n`,
+          )
+          .join('')}`,
         'pillar/top.sls': "base:\n  '*': [all]\n",
         'pillar/all.sls': `#!jinja|yaml
 token: ${secret}
@@ -131,6 +137,13 @@ pillar_roots: {base: [pillar]}
     expect(readFileSync(join(root('web1'), 'conf'), 'utf8')).toContain('home asked-web1');
     expect(existsSync(join(root('web2'), 'conf'))).toBe(true);
   });
+
+  test('steps of an orchestration run at the same time by one worker', async () => {
+    project.roster(rosterWith({ web1: 'dmz', web2: 'dmz' }));
+    const { code, stdout } = await project.run('@control', 'state.orchestrate', 'both');
+    expect({ code, stdout }).toMatchObject({ code: 0 });
+    for (const id of ['web1', 'web2']) expect(stdout).toContain(`from ${id}`);
+  }, 60_000);
 
   test('a further host takes at most 30 requests of Redis', async () => {
     project.roster(rosterWith({ web1: 'dmz', web2: 'dmz', web3: 'dmz', db1: 'dmz' }));
