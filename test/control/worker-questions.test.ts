@@ -16,7 +16,14 @@ const host = (id: string): Host => ({
   minion_opts: {},
   grains: {},
 });
-const [web, db] = [host('web1'), host('db1')];
+const [web, db, far] = [host('web1'), host('db1'), host('far1')];
+
+/** A value of so many levels. */
+const nested = (levels: number): unknown => {
+  let deep: unknown = 1;
+  for (let level = 0; level < levels; level += 1) deep = [deep];
+  return deep;
+};
 
 type Ask = (method: string, ...params: unknown[]) => Promise<unknown>;
 
@@ -27,9 +34,12 @@ type Ask = (method: string, ...params: unknown[]) => Promise<unknown>;
  */
 const prompts: string[] = [];
 
+const answerOfDb = { id: 'db1', fun: 'mine.value', value: 'from db1' as unknown, retcode: 0 };
+
 const runWith = async (
   isElsewhere: boolean,
   work: (ask: Ask, say: (message: FromFleetWorker) => void) => Promise<void>,
+  answer: object = answerOfDb,
 ): Promise<RunEvent[]> => {
   const events: RunEvent[] = [];
   const asked: string[] = [];
@@ -37,7 +47,18 @@ const runWith = async (
   const request = {
     fun: 'test.ping',
     kwargs: new Map([['pillar', new Map([['role', 'web']])]]),
-    config: { options: new Map() },
+    config: {
+      options: new Map(),
+      nodegroups: {},
+      mine_reach: 'run',
+      mine_missing: 'error',
+      mine_timeout: 60,
+      minion_data_cache: false,
+      ssh_minion_opts: {},
+      grains: {},
+    },
+    options: {},
+    hosts: [web, db, far],
     ask: async ({ prompt }: { prompt: string }) => {
       prompts.push(prompt);
       return new Secret('typed');
@@ -47,7 +68,7 @@ const runWith = async (
   };
   const parts = {
     shared: { request, emit: (event: RunEvent) => void events.push(event) },
-    targets: { undecided: new Set() },
+    targets: { undecided: new Set(), hosts: [web, db] },
     signal: new AbortController().signal,
   } as unknown as ConstructorParameters<typeof WorkerRuns>[0];
   const runs = new WorkerRuns(parts, ears => {
@@ -79,9 +100,10 @@ const runWith = async (
         const end = (): void => ears.hear(workers.web1, { type: 'done', id, value: true });
         working.then(end, end);
       }),
-      // Its host is at work until the end.
-      db1: workerOf(({ id }) => {
-        setTimeout(() => ears.hear(workers.db1, { type: 'done', id, value: true }), 100);
+      // Its host is at work until the end, and answers questions of others.
+      db1: workerOf(({ id, task }) => {
+        if (task.do === 'check') ears.hear(workers.db1, { type: 'done', id, value: answer });
+        else setTimeout(() => ears.hear(workers.db1, { type: 'done', id, value: true }), 100);
       }),
     };
     return {
@@ -125,6 +147,61 @@ test('a worker elsewhere asks no store', async () => {
     here = await ask('sdb', ...get);
   });
   expect(here).toBe('"value of a store"');
+});
+
+test('a worker elsewhere asks other hosts in the name of its own, without arguments, and not without end', async () => {
+  const question = { tgt: 'db1', tgt_type: 'glob', fun: 'address', isEarly: false };
+  await runWith(true, async ask => {
+    await expect(ask('mine', 'web1', question)).resolves.toEqual([['db1', 'from db1']]);
+    await expect(ask('mine', 'db1', question)).rejects.toThrow('asked what it may not ask');
+    for (const wrong of [null, { ...question, tgt: 1 }, { ...question, fun: ['address'] }])
+      await expect(ask('mine', 'web1', wrong)).rejects.toThrow('asked what it may not ask');
+    const args = pack(['other']);
+    await expect(ask('mine', 'web1', { ...question, args })).rejects.toThrow(
+      'with the arguments that mine_functions list',
+    );
+    for (let more = 2; more < 200; more += 1) await ask('mine', 'web1', question);
+    await expect(ask('mine', 'web1', question)).rejects.toThrow('more than 200 times');
+  });
+  // A process of this machine is trusted with arguments.
+  await runWith(false, async ask => {
+    const given = { ...question, asker: 'web1', args: pack(['other']) };
+    await expect(ask('mine', 'web1', given)).resolves.toEqual([['db1', 'from db1']]);
+  });
+});
+
+test('a worker elsewhere does not learn which hosts are outside of the run', async () => {
+  const said: string[] = [];
+  const events = await runWith(true, async ask => {
+    const question = { tgt: '*', tgt_type: 'glob', fun: 'address', isEarly: false };
+    await ask('mine', 'web1', question).catch((error: Error) => said.push(error.message));
+  });
+  expect(said).toEqual([expect.stringContaining('hosts that are not part of this run.')]);
+  expect(said.join('')).not.toContain('far1');
+  expect(events).toContainEqual(
+    expect.objectContaining({ type: 'log', message: expect.stringContaining('far1') }),
+  );
+});
+
+test.each<[string, object]>([
+  ['of 1000 levels', { ...answerOfDb, value: nested(1000) }],
+  ['without a retcode', { ...answerOfDb, retcode: undefined }],
+])('an answer of a worker elsewhere %s is refused', async (_, answer) => {
+  const said: unknown[] = [];
+  const events = await runWith(
+    true,
+    async ask => {
+      const question = { tgt: 'db1', tgt_type: 'glob', fun: 'address', isEarly: false };
+      said.push(await ask('mine', 'web1', question).catch((error: Error) => error.message));
+    },
+    answer,
+  );
+  expect(said).toEqual([expect.stringContaining('of hosts that did not respond.')]);
+  expect(events).toContainEqual(
+    expect.objectContaining({
+      message: expect.stringContaining('a result of a worker that does not hold what it must'),
+    }),
+  );
 });
 
 test('results of other hosts are dropped', async () => {
@@ -186,8 +263,6 @@ test('a worker elsewhere lays nothing over the pillar that the command line does
 
 const result = { id: 'web1', fun: 'test.ping', retcode: 0, value: true };
 const state = { result: true, comment: '', changes: {}, name: 'a', __id__: 'a', __run_num__: 0 };
-let deep: unknown = 1;
-for (let level = 0; level < 1000; level += 1) deep = [deep];
 
 test.each<[string, object]>([
   ['a state without a result', { type: 'host', result: { ...result, states: { a: null } } }],
@@ -196,7 +271,7 @@ test.each<[string, object]>([
     'a failure without a message',
     { type: 'host', result: { ...result, failure: { kind: 'host' } } },
   ],
-  ['a value of 1000 levels', { type: 'host', result: { ...result, value: deep } }],
+  ['a value of 1000 levels', { type: 'host', result: { ...result, value: nested(1000) } }],
   ['a tag that is a list', { type: 'state', host: 'web1', tag: ['x'], result: state }],
   ['a phase that is a number', { type: 'phase', host: 'web1', phase: 1 }],
   ['a log without a level', { type: 'log', host: 'web1', module: 'x', message: 'y' }],

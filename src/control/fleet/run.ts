@@ -8,6 +8,7 @@ import { FileRoots } from '../../fileserver/file-roots.ts';
 import type { Artifact } from '../../protocol/artifact.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { RunEvent } from '../../protocol/event.ts';
+import type { Host } from '../../protocol/host.ts';
 import type { AppliedPlan } from '../../protocol/plan.ts';
 import { boundedTest } from '../../render/filters/python-regex.ts';
 import { tryRegExpsBy } from '../../targeting/python-regex.ts';
@@ -23,7 +24,6 @@ import { loadUserModules, type UserModules } from '../facts/user-modules.ts';
 import { KeptRuntimes } from '../host/kept-runtimes.ts';
 import { transportOptions } from '../host/transport-options.ts';
 import { checkCall, checkTestMode } from '../prepare/check-call.ts';
-import { sendRequest } from '../workers/sent-request.ts';
 import { runInBatches } from './batches.ts';
 import { boundGarbage } from './bound-garbage.ts';
 import { HostMine } from './host-mine.ts';
@@ -34,6 +34,7 @@ import { noRecord, openRecord } from './orchestration-record.ts';
 import { closeUnless, isOrchestration, ownRequest } from './orchestration-request.ts';
 import { pickTargets, unknownNames } from './targets.ts';
 import { workerCount } from './worker-count.ts';
+import type { WorkerRuns } from './worker-runs.ts';
 
 /**
  * Runs a request on every host that matches, at most `maxProcs` at once, in batches if requested.
@@ -143,10 +144,10 @@ const conduct = async (
   // Every running host listens for the end of the run.
   setMaxListeners(0, signal);
   const count = kept || open !== openTransport ? 1 : workerCount(request, hosts.length);
-  const { runs, close } = hosts.some(({ via }) => via !== undefined)
-    ? await runsElsewhere({ shared, targets, signal })
-    : count > 1
-      ? await runsOfWorkers({ shared, targets, signal }, count)
+  const hasElsewhere = hosts.some(({ via }) => via !== undefined);
+  const { runs, close } =
+    hasElsewhere || count > 1
+      ? await runsOfWorkers({ shared, targets, signal }, hasElsewhere ? 1 : count)
       : runsHere({ shared, targets, signal, ...(kept ? { kept } : {}) }, open);
   let stopped: TsaltError | undefined;
   try {
@@ -165,11 +166,17 @@ const runsHere = (parts: Omit<FleetParts, 'transport'>, open: typeof openTranspo
   const { shared: given, kept, targets, signal } = parts;
   const { request, emit, conductor } = given;
   const transport = openOrKept(request, emit, open, kept);
+  let elsewhere: Promise<WorkerRuns> | undefined;
+  const askElsewhere = async (host: Host, question: Request) => {
+    elsewhere ??= onlyAsks({ shared, targets, signal });
+    return (await elsewhere).askHost(host, question);
+  };
   const mine = new HostMine({
     request,
     emit,
     inRun: conductor ? request.hosts.filter(({ id }) => id !== request.target) : targets.hosts,
-    check: (host, question) => runs.check(host, question),
+    check: (host, question) =>
+      host.via === undefined ? runs.check(host, question) : askElsewhere(host, question),
   });
   const shared = { ...given, mine };
   const runs = new HostRuns({ shared, targets, signal, transport, ...(kept ? { kept } : {}) });
@@ -177,37 +184,42 @@ const runsHere = (parts: Omit<FleetParts, 'transport'>, open: typeof openTranspo
     runs,
     close: async () => {
       if (!kept) transport.close();
+      await elsewhere?.then(
+        opened => opened.close(),
+        () => undefined,
+      );
     },
   };
 };
 
-const runsOfWorkers = async (
-  parts: Omit<FleetParts, 'transport'>,
-  count: number,
-): Promise<Runs> => {
-  // Build it once, before the workers need it.
-  await parts.shared.artifact().catch(() => undefined);
-  const { WorkerRuns } = await import('./worker-runs.ts');
-  const { localWorkers } = await import('../workers/local-workers.ts');
-  const { request } = parts.shared;
-  const begin = {
-    type: 'begin',
-    request: sendRequest(request),
-    hosts: parts.targets.hosts.length,
-  } as const;
-  const runs = new WorkerRuns(parts, localWorkers(count, request.fun, begin));
-  return { runs, close: () => runs.close() };
+type WorkerParts = Omit<FleetParts, 'transport'>;
+
+/** Asks hosts that queue workers reach, in a run that has none of them. */
+const onlyAsks = (parts: WorkerParts): Promise<WorkerRuns> => {
+  const { conductor: _, trace: __, ...shared } = parts.shared;
+  const { raw, planned, steps, ...asking } = shared.request;
+  const request = { ...asking, fun: 'mine.value', args: [], kwargs: new Map() };
+  return openWorkers({ ...parts, shared: { ...shared, request } }, []);
 };
 
-/** Runs hosts through the workers of their segments; hosts without `via` in a local process. */
-const runsElsewhere = async (parts: Omit<FleetParts, 'transport'>): Promise<Runs> => {
+const openWorkers = async (
+  parts: WorkerParts,
+  hosts: readonly Host[],
+  count = 1,
+): Promise<WorkerRuns> => {
   const { request, emit } = parts.shared;
   const { WorkerRuns } = await import('./worker-runs.ts');
   const { poolOfSegments } = await import('../workers/segments.ts');
   const warn = (message: string): void =>
     emit({ type: 'log', level: 'warning', module: 'queue', message });
-  const pool = await poolOfSegments(request, parts.targets.hosts, warn);
-  const runs = new WorkerRuns(parts, pool);
+  return new WorkerRuns(parts, await poolOfSegments(request, hosts, warn, count));
+};
+
+/** Runs hosts in `count` processes of this machine, and those with `via` by the workers of their segments. */
+const runsOfWorkers = async (parts: WorkerParts, count: number): Promise<Runs> => {
+  // Build it once, before the workers need it.
+  if (count > 1) await parts.shared.artifact().catch(() => undefined);
+  const runs = await openWorkers(parts, parts.targets.hosts, count);
   return { runs, close: () => runs.close() };
 };
 

@@ -128,7 +128,8 @@ class FleetWorker {
     );
     const shared = {
       ...shareRequest(request, emit),
-      ...(sent.isElsewhere ? { askPillar: this.#askPillar } : { mine: this.#mine }),
+      mine: this.#mine,
+      ...(sent.isElsewhere ? { askPillar: this.#askPillar } : {}),
     };
     const transport = openTransport(transportOptions(request, emit));
     const targets: Targets = { ...pickTargets(request), undecided: this.#undecided };

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../protocol/event.ts';
+import type { HostResult, RunEvent } from '../../protocol/event.ts';
 import { broken } from '../../protocol/message.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import {
@@ -41,6 +41,18 @@ export const readWorkerEvent = (message: SentEvent): RunEvent => {
   } else if (event.type === 'plan') checkPlan(said, message);
   else if (event.type === 'host') checkResult(said.result);
   return eventOf(message);
+};
+
+/**
+ * Reads the result of a function that a worker elsewhere called on a host.
+ *
+ * @throws TsaltError `wire-protocol`
+ */
+export const readWorkerAnswer = (said: unknown): HostResult | undefined => {
+  if (said === undefined) return undefined;
+  if (!isShallow(said)) throw misshapen('a result');
+  checkResult(said);
+  return said as HostResult;
 };
 
 const checkPlan = (

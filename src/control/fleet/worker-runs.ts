@@ -2,8 +2,10 @@ import type { PromptQuestion, Request } from '../../config/request.ts';
 import { showError, TsaltError } from '../../protocol/error.ts';
 import type { HostResult, RunEvent } from '../../protocol/event.ts';
 import type { Host, Secret } from '../../protocol/host.ts';
+import type { Plain } from '../../protocol/plain.ts';
 import { pack } from '../../render/confined/wire.ts';
 import { decodeError, encodeError } from '../apart/sent-error.ts';
+import type { Mine } from '../facts/shared.ts';
 import type { BarrierMember } from '../host/host-run.ts';
 import { checkOverride, pillarResponse, readPillarQuestion } from '../host/pillar-response.ts';
 import { serveSdb } from '../workers/forwarded-sdb.ts';
@@ -19,8 +21,9 @@ import { readMineQuestion } from '../workers/worker-mine.ts';
 import { newBarrier } from './barrier.ts';
 import { HostMine } from './host-mine.ts';
 import type { FleetParts, HostRunner } from './host-runs.ts';
-import { readWorkerEvent } from './worker-events.ts';
-import { readWorkerQuestion } from './worker-questions.ts';
+import { SegmentWorkers } from './segment-workers.ts';
+import { readWorkerAnswer, readWorkerEvent } from './worker-events.ts';
+import { namesNone, readWorkerMine, readWorkerQuestion } from './worker-questions.ts';
 
 /** A host that a worker currently runs. */
 type InFlight = {
@@ -29,8 +32,9 @@ type InFlight = {
   readonly gate: BarrierMember | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
-  /** Questions to the person at the terminal. */
+  /** Questions to the person at the terminal, and to other hosts. */
   asked: number;
+  askedOthers: number;
 };
 
 /**
@@ -42,7 +46,8 @@ export class WorkerRuns implements HostRunner {
   readonly #pool: WorkerPool;
   readonly #inFlight = new Map<number, InFlight>();
   readonly #enter = newBarrier();
-  readonly #mine: HostMine;
+  readonly #mine: Mine;
+  readonly #segments: SegmentWorkers;
   readonly #decided = new Set<Host>();
   /** Warnings that do not concern a host: every worker may emit them. */
   readonly #warned = new Set<string>();
@@ -55,11 +60,14 @@ export class WorkerRuns implements HostRunner {
   constructor(parts: Omit<FleetParts, 'transport'>, makePool: PoolMaker) {
     this.#parts = parts;
     const { request, emit } = parts.shared;
-    this.#mine = new HostMine({ request, emit, inRun: parts.targets.hosts, check: this.#askHost });
+    this.#mine =
+      parts.shared.mine ??
+      new HostMine({ request, emit, inRun: parts.targets.hosts, check: this.askHost });
     this.#pool = makePool({
       hear: (worker, message) => this.#hear(worker, message),
       lost: (worker, how) => this.#lost(worker, how),
     });
+    this.#segments = new SegmentWorkers(this.#pool, this.#inFlight);
     parts.signal.addEventListener('abort', this.#abort, { once: true });
     if (parts.signal.aborted) this.#abort();
   }
@@ -99,7 +107,7 @@ export class WorkerRuns implements HostRunner {
   }
 
   /** Asks a host for a template of another one. */
-  #askHost = (host: Host, request: Request): Promise<HostResult | undefined> =>
+  askHost = (host: Host, request: Request): Promise<HostResult | undefined> =>
     this.#call(host, request, request.withoutPillar ? 'early' : 'late');
 
   async #call(
@@ -131,12 +139,14 @@ export class WorkerRuns implements HostRunner {
     const id = this.#next;
     this.#next += 1;
     const isAsked = task.do === 'check' && task.asks !== undefined;
-    const own = isAsked ? this.#workerOf(host) : undefined;
-    const worker = own ?? (await this.#pool.take(host, id));
+    const own = isAsked ? this.#segments.atWorkFor(host) : undefined;
+    const worker =
+      own ?? (await (isAsked ? this.#segments.take(host, id) : this.#pool.take(host, id)));
     try {
       const given = new Promise((resolve, reject) => {
-        this.#inFlight.set(id, { host, worker, gate, resolve, reject, asked: 0 });
+        this.#inFlight.set(id, { host, worker, gate, resolve, reject, asked: 0, askedOthers: 0 });
       });
+      this.#segments.began(host, worker);
       worker.send({
         type: 'host',
         id,
@@ -147,16 +157,12 @@ export class WorkerRuns implements HostRunner {
         isUndecided: targets.undecided.has(host),
         isDecided: this.#decided.has(host),
       });
-      return await given;
+      const value = await given;
+      return worker.isElsewhere && task.do === 'check' ? readWorkerAnswer(value) : value;
     } finally {
       this.#inFlight.delete(id);
       if (!own) this.#pool.left(worker);
     }
-  }
-
-  /** The worker that runs a host now. */
-  #workerOf(host: Host): PoolWorker | undefined {
-    return [...this.#inFlight.values()].find(run => run.host === host)?.worker;
   }
 
   #hear(worker: PoolWorker, message: FromFleetWorker): void {
@@ -233,8 +239,7 @@ export class WorkerRuns implements HostRunner {
     // A worker elsewhere may know its own hosts only, and nothing that these do not need.
     if ((method === 'sdb' || method === 'vault') && !worker.isElsewhere)
       return serveSdb(request.sdb, method, params);
-    if (method === 'mine' && !worker.isElsewhere)
-      return [...(await this.#mine.ask(readMineQuestion(params[1])))];
+    if (method === 'mine') return [...(await this.#askOthers(worker, params))];
     const host = [...this.#inFlight.values()].find(
       run => run.worker === worker && run.host.id === params[0],
     )?.host;
@@ -242,10 +247,26 @@ export class WorkerRuns implements HostRunner {
     if (method === 'pillar' && host) {
       const question = readPillarQuestion(params[1], dictFrom);
       if (worker.isElsewhere) checkOverride(question.settings, request);
-      const answer = await pillarResponse(shared, host, question);
+      const answer = await pillarResponse({ ...shared, mine: this.#mine }, host, question);
       return 'pillar' in answer ? { pillar: pack(answer.pillar) } : answer;
     }
     throw new TsaltError('internal', `A worker asked for ${method}.`, { kind: 'internal' });
+  }
+
+  async #askOthers(
+    worker: PoolWorker,
+    params: readonly unknown[],
+  ): Promise<ReadonlyMap<string, Plain>> {
+    if (!worker.isElsewhere) return this.#mine.ask(readMineQuestion(params[1]));
+    const question = readWorkerMine(params, this.#runsOf(worker));
+    const { emit } = this.#parts.shared;
+    return this.#mine.ask(question).catch((error: unknown) => {
+      throw namesNone(error, question, emit);
+    });
+  }
+
+  #runsOf(worker: PoolWorker): InFlight[] {
+    return [...this.#inFlight.values()].filter(run => run.worker === worker);
   }
 
   /**
@@ -254,10 +275,7 @@ export class WorkerRuns implements HostRunner {
    */
   #askPerson(worker: PoolWorker, asked: unknown): Promise<Secret> {
     const { request } = this.#parts.shared;
-    if (worker.isElsewhere) {
-      const own = [...this.#inFlight.values()].filter(run => run.worker === worker);
-      return request.ask(readWorkerQuestion(asked, own));
-    }
+    if (worker.isElsewhere) return request.ask(readWorkerQuestion(asked, this.#runsOf(worker)));
     const question = asked as PromptQuestion;
     if (question.what !== 'passphrase') return request.ask(question);
     const known = this.#passphrases.get(question.prompt);

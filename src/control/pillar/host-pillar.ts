@@ -87,6 +87,7 @@ export class HostPillar {
    */
   compile = async (settings: PillarSettings): Promise<Dict> => {
     const { shared, host, grains } = this.#facts;
+    if (shared.request.withoutPillar) return new Map();
     if (shared.askPillar && this.#call)
       return shared.askPillar(host.id, { grains: toPlainDict(grains), settings }, this.#call);
     const { options } = this.#facts.shared.request.config;
@@ -99,8 +100,7 @@ export class HostPillar {
 
   #compile = async (settings: PillarSettings): Promise<Dict> => {
     const { host, grains, own, shared } = this.#facts;
-    const { config, withoutPillar } = shared.request;
-    if (withoutPillar) return new Map();
+    const { config } = shared.request;
     const pillar = settings.override ?? new Map();
     const {
       pillar: compiled,

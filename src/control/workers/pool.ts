@@ -19,9 +19,10 @@ export type WorkerPool = {
    * Finds a worker for a host; it has already received the request of the run.
    *
    * @param id the number of the host in messages
+   * @param unneeded aborts when the host needs no worker any more
    * @throws TsaltError, `WorkerEnded` if there is none
    */
-  readonly take: (host: Host, id: number) => Promise<PoolWorker>;
+  readonly take: (host: Host, id: number, unneeded?: AbortSignal) => Promise<PoolWorker>;
   /** The worker has finished a host. */
   readonly left: (worker: PoolWorker) => void;
   /** Ends the hosts' work in order. */

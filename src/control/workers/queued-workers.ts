@@ -136,11 +136,11 @@ class QueuedWorkers implements WorkerPool {
     this.#whenGone.catch(() => undefined);
   }
 
-  take(host: Host, id: number): Promise<PoolWorker> {
-    return Promise.race([this.#take(host, id), this.#whenGone]);
+  take(host: Host, id: number, unneeded?: AbortSignal): Promise<PoolWorker> {
+    return Promise.race([this.#take(host, id, unneeded), this.#whenGone]);
   }
 
-  async #take(host: Host, id: number): Promise<PoolWorker> {
+  async #take(host: Host, id: number, unneeded?: AbortSignal): Promise<PoolWorker> {
     const segment = host.via ?? '';
     if (this.#keysOf(segment).length === 0) throw unknownSegment(host, segment);
     this.#redis ??= this.#server.redis();
@@ -149,7 +149,9 @@ class QueuedWorkers implements WorkerPool {
     this.#opened ??= this.#open(this.#redis);
     await this.#opened;
     const job = await this.#sealed(id, segment);
-    if (this.#isAborted) throw aborted(host);
+    if (this.#isAborted || unneeded?.aborted) throw aborted(host);
+    // A worker that claims the host is denied it from then on.
+    unneeded?.addEventListener('abort', () => this.#waiting.delete(id), { once: true });
     const since = Date.now();
     const claimed = new Promise<PoolWorker>((resolve, reject) => {
       const waiting = { host, segment, job: '', since, seen: since, pause: claimPatience };
@@ -347,9 +349,9 @@ class QueuedWorkers implements WorkerPool {
 
   /** Grants each host once: a job that is in the queue twice is done once. */
   async #claimed(instance: string, segment: string, id: number): Promise<void> {
-    const waiting = this.#waiting.get(id);
     const remote = await this.#remote(instance);
     if (!remote) return;
+    const waiting = this.#waiting.get(id);
     if (!waiting || waiting.segment !== segment) {
       remote.send({ type: 'denied', id });
       return;

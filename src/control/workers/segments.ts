@@ -28,13 +28,42 @@ export const workerKeys = ({ workers }: Config): Map<string, readonly PublicKey[
   );
 
 /**
- * Makes the pool of a run in which remote workers reach some of the hosts.
+ * Makes the pool of a run: processes of this machine, and remote workers for hosts with `via`. What
+ * no host of the run needs is opened when a template asks such a host.
  *
+ * @param count how many processes of this machine share the other hosts
  * @throws TsaltError `queue-…`
  */
 export const poolOfSegments = async (
   request: Request,
   hosts: readonly Host[],
+  warn: (message: string) => void,
+  count = 1,
+): Promise<PoolMaker> => {
+  const begin = { type: 'begin', request: sendRequest(request), hosts: hosts.length } as const;
+  const here = localWorkers(count, request.fun, begin);
+  let opened: Promise<PoolMaker> | undefined;
+  const elsewhere = (): Promise<PoolMaker> => {
+    opened ??= openQueue(request, hosts.length, warn);
+    return opened;
+  };
+  const [hasElsewhere, hasHere] = [true, false].map(isElsewhere =>
+    hosts.some(({ via }) => (via !== undefined) === isElsewhere),
+  );
+  if (hasElsewhere) await elsewhere();
+  return ears => {
+    const pool = new Segments(
+      async () => (await elsewhere())(ears),
+      () => here(ears),
+    );
+    if (hasHere) pool.openHere();
+    return pool;
+  };
+};
+
+const openQueue = async (
+  request: Request,
+  hosts: number,
   warn: (message: string) => void,
 ): Promise<PoolMaker> => {
   const { config, env } = request;
@@ -46,44 +75,62 @@ export const poolOfSegments = async (
   const connection = redisAddress(address, env, false);
   const keys = await openKeys(controlKeysFolder(env.HOME ?? '/'));
   const workers = workerKeys(config);
-  const elsewhere = queuedWorkers(
-    request,
-    hosts.length,
-    { connection, keys, workers, version: ownVersion() },
-    warn,
-  );
-  const begin = { type: 'begin', request: sendRequest(request), hosts: hosts.length } as const;
-  const here = hosts.some(({ via }) => via === undefined)
-    ? localWorkers(1, request.fun, begin)
-    : undefined;
-  return ears => new Segments(elsewhere(ears), here?.(ears));
+  return queuedWorkers(request, hosts, { connection, keys, workers, version: ownVersion() }, warn);
 };
 
 /** Combines remote workers and local processes. */
 class Segments implements WorkerPool {
-  readonly #elsewhere: WorkerPool;
-  readonly #here: WorkerPool | undefined;
+  readonly #makeElsewhere: () => Promise<WorkerPool>;
+  readonly #makeHere: () => WorkerPool;
+  #elsewhere: Promise<WorkerPool> | undefined;
+  #here: WorkerPool | undefined;
+  #isAborted = false;
 
-  constructor(elsewhere: WorkerPool, here: WorkerPool | undefined) {
-    this.#elsewhere = elsewhere;
-    this.#here = here;
+  constructor(makeElsewhere: () => Promise<WorkerPool>, makeHere: () => WorkerPool) {
+    this.#makeElsewhere = makeElsewhere;
+    this.#makeHere = makeHere;
   }
 
-  take(host: Host, id: number): Promise<PoolWorker> {
-    const pool = host.via === undefined ? this.#here : undefined;
-    return (pool ?? this.#elsewhere).take(host, id);
+  async take(host: Host, id: number, unneeded?: AbortSignal): Promise<PoolWorker> {
+    const pool = host.via === undefined ? this.openHere() : await this.#openElsewhere();
+    return pool.take(host, id, unneeded);
+  }
+
+  /** Starts the local processes, unless they run. */
+  openHere(): WorkerPool {
+    if (!this.#here) {
+      this.#here = this.#makeHere();
+      if (this.#isAborted) this.#here.abort();
+    }
+    return this.#here;
+  }
+
+  #openElsewhere(): Promise<WorkerPool> {
+    this.#elsewhere ??= this.#makeElsewhere().then(pool => {
+      if (this.#isAborted) pool.abort();
+      return pool;
+    });
+    return this.#elsewhere;
   }
 
   left(worker: PoolWorker): void {
-    (worker.isElsewhere ? this.#elsewhere : this.#here)?.left(worker);
+    if (!worker.isElsewhere) this.#here?.left(worker);
   }
 
   abort(): void {
-    this.#elsewhere.abort();
+    this.#isAborted = true;
     this.#here?.abort();
+    this.#elsewhere?.then(
+      pool => pool.abort(),
+      () => undefined,
+    );
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#elsewhere.close(), this.#here?.close()]);
+    const elsewhere = this.#elsewhere?.then(
+      pool => pool.close(),
+      () => undefined,
+    );
+    await Promise.all([elsewhere, this.#here?.close()]);
   }
 }

@@ -23,9 +23,8 @@ export const askHosts = (
   question: HostQuestion,
 ): Promise<ReadonlyMap<string, Data>> => {
   if (!ctx.askHosts)
-    throw new TsaltError('mine-none', `${question.fun}: other hosts cannot be asked here.`, {
+    throw new TsaltError('mine-none', `${question.fun}: this command asks no hosts.`, {
       kind: 'render',
-      hint: 'Hosts behind a queue worker (via) cannot ask others. Run them without via, or put the data into the pillar: ext_pillar runs on the control node.',
     });
   return ctx.askHosts(question);
 };
