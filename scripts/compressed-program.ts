@@ -11,13 +11,17 @@ const { BROTLI_PARAM_QUALITY: quality, BROTLI_PARAM_LGWIN: window } = constants;
 export const compress = (content: string | Uint8Array): Buffer =>
   brotliCompressSync(content, { params: { [quality]: 9, [window]: 24 } });
 
-// `_compile` is what require() calls: other ways to run a text have no import().
+// `_compile` is what require() calls: other ways to run a text have no import(). The launcher has
+// V8's code cache for programs that its process loads.
 const loader = (name: string): string => `'use strict';
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { brotliDecompressSync } = require('node:zlib');
-const packed = readFileSync(join(__dirname, '${name}'));
-module._compile(brotliDecompressSync(packed).toString('utf8'), __filename);
+const program = brotliDecompressSync(readFileSync(join(__dirname, '${name}.br'))).toString('utf8');
+const compile = require.main?.compileCached;
+if (compile)
+  compile(program, __filename, '${name}')(exports, require, module, __filename, __dirname);
+else module._compile(program, __filename);
 `;
 
 /**
@@ -27,7 +31,6 @@ module._compile(brotliDecompressSync(packed).toString('utf8'), __filename);
  * @param file the path, which ends with `.cjs`
  */
 export const writeCompressed = (file: string, program: string | Uint8Array): void => {
-  const packed = file.replace(/\.cjs$/, '.br');
-  writeFileSync(packed, compress(program));
-  writeFileSync(file, loader(basename(packed)));
+  writeFileSync(file.replace(/\.cjs$/, '.br'), compress(program));
+  writeFileSync(file, loader(basename(file, '.cjs')));
 };

@@ -39,11 +39,9 @@ const stamp = fs.statSync(main).mtimeMs;
 // Several installs share the directory; each replaces its own caches only.
 const install = `cli-${hash(main)}-`;
 const key = `${install}${process.version}-${source.length}-${stamp}`.replace(/[^\w.-]/g, '_');
-// Reading the cache takes time by its size: a state run needs functions that other calls do not.
-const kind = process.argv.some(word => word.startsWith('state.')) ? 'state' : 'call';
-const cacheFile = path.join(cacheDir, `${key}-${kind}.cache`);
+const cacheOf = name => path.join(cacheDir, `${key}-${name}.cache`);
 
-const readCache = () => {
+const readCache = cacheFile => {
   if (!privateDir()) return undefined;
   const fd = fs.openSync(cacheFile, 'r');
   try {
@@ -56,17 +54,6 @@ const readCache = () => {
   }
 };
 
-let cachedData;
-try {
-  cachedData = readCache();
-} catch {
-  // No cache yet: the run that ends now writes it.
-}
-
-const script = new vm.Script(
-  `(function (exports, require, module, __filename, __dirname) {${source}\n})`,
-  { filename: main, cachedData },
-);
 /** A run that built an artifact has compiled what the next ones do not need. */
 const hasBuilt = () => Object.keys(require.cache).some(file => /[\\/]esbuild[\\/]/.test(file));
 
@@ -83,10 +70,25 @@ const prune = () => {
   }
 };
 
-if (cachedData === undefined || script.cachedDataRejected) {
-  process.on('exit', () => {
+/**
+ * Compiles a CommonJS program from its cache, and returns the function that runs it. A run without
+ * a cache writes it when it ends.
+ */
+const compile = (program, filename, name, mayWrite = () => true) => {
+  const cacheFile = cacheOf(name);
+  let cachedData;
+  try {
+    cachedData = readCache(cacheFile);
+  } catch {
+    // No cache yet.
+  }
+  const script = new vm.Script(
+    `(function (exports, require, module, __filename, __dirname) {${program}\n})`,
+    { filename, cachedData },
+  );
+  const write = () => {
     try {
-      if (hasBuilt()) return;
+      if (!mayWrite()) return;
       fs.mkdirSync(cacheDir, { recursive: true, mode: 0o700 });
       if (!privateDir()) return;
       prune();
@@ -96,7 +98,14 @@ if (cachedData === undefined || script.cachedDataRejected) {
     } catch {
       // A cache that cannot be written only costs time.
     }
-  });
-}
-script.runInThisContext()(module.exports, require, module, main, __dirname);
+  };
+  if (cachedData === undefined || script.cachedDataRejected) process.on('exit', write);
+  return script.runInThisContext();
+};
+
+// Programs beside main.cjs (scripts/compressed-program.ts) find it at `require.main`.
+module.compileCached = compile;
+// Reading the cache takes time by its size: a state run needs functions that other calls do not.
+const kind = process.argv.some(word => word.startsWith('state.')) ? 'state' : 'call';
+compile(source, main, kind, () => !hasBuilt())(module.exports, require, module, main, __dirname);
 void module.exports.runCommandLine();

@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { writeCompressed } from '../../scripts/compressed-program.ts';
 import { packageRoot } from '../helpers/cli.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 
@@ -69,6 +70,26 @@ test('state runs and other calls have a cache each, written once', () => {
 
   expect(before).toHaveLength(2);
   expect(stamps()).toEqual(before);
+});
+
+test('a large package beside the program has a cache of its own, and works without a launcher', () => {
+  const program = install('one', "console.log(require('./queue.cjs').answer());");
+  const beside = join(dir, 'one/queue.cjs');
+  writeCompressed(beside, 'exports.answer = () => 42;');
+  expect(start(program)).toBe('42');
+  const [own] = caches().filter(name => name.endsWith('-queue.cache'));
+  const file = join(cacheDir(), own ?? '');
+  const before = statSync(file).mtimeMs;
+
+  // A cache that V8 does not accept is written again.
+  expect(start(program)).toBe('42');
+  expect(statSync(file).mtimeMs).toBe(before);
+  writeFileSync(file, 'of another V8');
+  expect(start(program)).toBe('42');
+  expect(statSync(file).size).toBeGreaterThan(100);
+
+  const alone = `console.log(require(${JSON.stringify(beside)}).answer())`;
+  expect(execFileSync(process.execPath, ['-e', alone], { encoding: 'utf8' }).trim()).toBe('42');
 });
 
 test('a new version in the same place replaces the caches of the old one', () => {
