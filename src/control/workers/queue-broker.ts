@@ -12,7 +12,7 @@ import {
   runQueue,
   segmentQueue,
 } from '../../queue/names.ts';
-import { openJob, type QueueJob, type SealedJob, sealedJobOf } from '../../queue/sealed-job.ts';
+import { JobOpener, type QueueJob, type SealedJob, sealedJobOf } from '../../queue/sealed-job.ts';
 import { BrokeredRun } from './brokered-run.ts';
 
 /** A worker of a segment. */
@@ -42,6 +42,7 @@ const mostReturns = 20;
  */
 export class QueueBroker {
   readonly #settings: WorkerSettings;
+  readonly #opener: JobOpener;
   /** The short name of the worker, which its key decides, and the name of this process. */
   readonly #id: string;
   readonly #instance: string;
@@ -59,6 +60,7 @@ export class QueueBroker {
 
   constructor(settings: WorkerSettings) {
     this.#settings = settings;
+    this.#opener = new JobOpener(settings.keys, settings.controls);
     this.#id = workerId(settings.keys.publicKey);
     this.#instance = instanceName(settings.segment, this.#id, randomBytes(8).toString('hex'));
   }
@@ -128,13 +130,13 @@ export class QueueBroker {
   }
 
   async #work(data: unknown): Promise<void> {
-    const { keys, controls, segment, log, version } = this.#settings;
+    const { segment, log, version } = this.#settings;
     const found = sealedJobOf(data);
     const sealed = found && Object.hasOwn(found.sealed, this.#id) && found.sealed[this.#id];
     if (found && sealed === false) return this.#putBack(found);
     let job: QueueJob;
     try {
-      job = await openJob(String(sealed), keys, controls);
+      job = await this.#opener.open(String(sealed));
       if (job.segment !== segment) throw new Error('it is for another segment');
     } catch (error) {
       log(`A job was refused: ${messageOf(error)}.`);

@@ -10,10 +10,10 @@ import {
   type RedisAddress,
   type RedisClient,
 } from '../../queue/connect.ts';
-import { type PublicKey, type QueueKeys, workerId } from '../../queue/keys.ts';
+import type { PublicKey, QueueKeys } from '../../queue/keys.ts';
 import { envelopeOf, LostMessages, MessageReceiver, MessageSender } from '../../queue/messages.ts';
 import { instanceQueue, runQueue, segmentQueue } from '../../queue/names.ts';
-import { type SealedJob, sealJob } from '../../queue/sealed-job.ts';
+import { JobSealer, type SealedJob } from '../../queue/sealed-job.ts';
 import {
   decodeMessage,
   encodeMessage,
@@ -105,6 +105,7 @@ class QueuedWorkers implements WorkerPool {
   readonly #remotes = new Map<string, Remote>();
   readonly #receivers = new Map<string, MessageReceiver>();
   readonly #runKeys = new RunKeys();
+  readonly #sealer: JobSealer;
   readonly #queues = new Map<string, Promise<JobQueue>>();
   readonly #gone = new Set<string>();
   #redis: Promise<RedisClient> | undefined;
@@ -132,6 +133,7 @@ class QueuedWorkers implements WorkerPool {
   }) {
     this.#parts = parts;
     this.#jid = queuedRunName(parts.request.options.jid);
+    this.#sealer = new JobSealer(parts.access.keys);
     this.#server = new QueueServer(parts.access.connection, warn);
     this.#whenGone.catch(() => undefined);
   }
@@ -169,24 +171,13 @@ class QueuedWorkers implements WorkerPool {
     return this.#parts.access.workers.get(segment) ?? [];
   }
 
-  /** Seals the job of a host to each worker of its segment, with that worker's key of the run. */
-  async #sealed(id: number, segment: string): Promise<SealedJob> {
-    const { access } = this.#parts;
-    const sealed = await Promise.all(
-      this.#keysOf(segment).map(async worker => {
-        const name = workerId(worker);
-        const job = {
-          version: access.version,
-          jid: this.#jid,
-          number: id,
-          segment,
-          runKey: this.#runKeys.of(segment, name).toString('base64'),
-          expires: Date.now() + lifetime,
-        };
-        return [name, await sealJob(job, access.keys, worker)] as const;
-      }),
+  /** Seals the job of a host to each worker of its segment. */
+  #sealed(id: number, segment: string): Promise<SealedJob> {
+    const { version } = this.#parts.access;
+    const job = { version, jid: this.#jid, number: id, segment, expires: Date.now() + lifetime };
+    return this.#sealer.sealAll(job, this.#keysOf(segment), worker =>
+      this.#runKeys.of(segment, worker),
     );
-    return { sealed: Object.fromEntries(sealed) };
   }
 
   /** Puts a job into the queue, and returns its id there. */

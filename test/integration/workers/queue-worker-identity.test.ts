@@ -5,7 +5,7 @@ import { encodeMessage } from '../../../src/control/workers/messages.ts';
 import { sayAlive, sayGone } from '../../../src/queue/alive.ts';
 import { openKeys, parseKey, workerId } from '../../../src/queue/keys.ts';
 import { envelopeOf, MessageReceiver, MessageSender } from '../../../src/queue/messages.ts';
-import { openJob } from '../../../src/queue/sealed-job.ts';
+import { JobOpener } from '../../../src/queue/sealed-job.ts';
 import { type Project, startProject } from '../../helpers/project.ts';
 import { startWorker, type TestWorker, workerKeyOf } from '../../helpers/queue-worker.ts';
 import { hasRedis, startRedis, type TestRedis } from '../../helpers/redis.ts';
@@ -102,10 +102,8 @@ roster_defaults: {via: dmz}
     const [own, other] = [workerId(first.publicKey), workerId(parseKey(keys.second, 'key'))];
     const forged = `dmz~${other}~${'0'.repeat(16)}`;
     const open = (data: unknown) =>
-      openJob(
+      new JobOpener(first, controls).open(
         (data as { readonly sealed: Record<string, string> }).sealed[own] ?? '',
-        first,
-        controls,
       );
     const heard = await listen(async () => {
       const taken = takeOne(lasting, async data => {

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { Queue } from 'bullmq';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openKeys, workerId } from '../../../src/queue/keys.ts';
-import { sealJob } from '../../../src/queue/sealed-job.ts';
+import { JobSealer } from '../../../src/queue/sealed-job.ts';
 import { packageRoot } from '../../helpers/cli.ts';
 import { type Project, startProject } from '../../helpers/project.ts';
 import { startWorker, type TestWorker, workerKeyOf } from '../../helpers/queue-worker.ts';
@@ -254,16 +254,17 @@ roster_defaults: {via: dmz}
       runKey: Buffer.alloc(32).toString('base64'),
       expires: Date.now() + 60_000,
     };
-    const sealed = await sealJob(job, keys, { recipient, verifying });
+    const sealed = await new JobSealer(keys).seal(job, { recipient, verifying });
     const name = workerId({ recipient, verifying });
     const queue = new Queue('jobs-dmz', {
       connection: { port: redis.port, host: '127.0.0.1' },
       prefix: 'tsalt',
     });
     await queue.add('host', { sealed: { [name]: sealed } });
-    const flipped = Buffer.from(sealed, 'base64');
+    const [ticket = '', number] = sealed.split('.');
+    const flipped = Buffer.from(ticket, 'base64');
     flipped[flipped.length - 1] = (flipped.at(-1) ?? 0) ^ 1;
-    await queue.add('host', { sealed: { [name]: flipped.toString('base64') } });
+    await queue.add('host', { sealed: { [name]: `${flipped.toString('base64')}.${number}` } });
     await queue.close();
     await waitFor(() => (dmz?.log() ?? '').split('A job was refused').length === 3, 10_000);
     expect(dmz?.log()).toContain('no control node that this worker knows has signed it');
