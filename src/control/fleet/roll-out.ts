@@ -1,4 +1,3 @@
-import pLimit from 'p-limit';
 import type { BatchSize } from '../../config/request.ts';
 
 /** How a run proceeds from host to host. */
@@ -60,14 +59,19 @@ export const rollOut = async <T>(
     width: number,
     afterwards?: () => Promise<void>,
   ): Promise<void> => {
-    const limit = pLimit(Math.max(1, Math.min(width, atOnce)));
     const enter = async (host: T): Promise<void> => {
       if (!mayBegin()) return;
       begun.add(host);
       if (!(await one(host))) failed += 1;
       if (begun.size < hosts.length && mayBegin()) await afterwards?.();
     };
-    await Promise.all(some.map(host => limit(enter, host)));
+    // A queue of waiting hosts (p-limit) would hold a kilobyte for each of them.
+    const waiting = some.values();
+    const places = Math.max(1, Math.min(width, atOnce, some.length));
+    const work = async (): Promise<void> => {
+      for (const host of waiting) await enter(host);
+    };
+    await Promise.all(Array.from({ length: places }, work));
   };
   const batches = batchesOf(hosts, sizes);
   const slidesFrom = mode === 'sliding' ? Math.max(0, sizes.length - 1) : batches.length;

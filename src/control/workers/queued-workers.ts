@@ -20,6 +20,7 @@ import {
   type FromQueueWorker,
   type ToFleetWorker,
 } from './messages.ts';
+import { Endable } from './endable.ts';
 import type { PoolMaker, PoolWorker, WorkerPool } from './pool.ts';
 import { aborted, noWorker, otherVersion, queueGone, unknownSegment } from './queue-refusals.ts';
 import { queuedRunName, RunKeys } from './run-keys.ts';
@@ -115,11 +116,8 @@ class QueuedWorkers implements WorkerPool {
   #isLooking = false;
   /** Looks in which Redis has not answered. */
   #unanswered = 0;
-  #giveUp: (error: TsaltError) => void = () => undefined;
-  /** Rejects when Redis has not answered for too long. */
-  readonly #whenGone: Promise<never> = new Promise((_, reject) => {
-    this.#giveUp = reject;
-  });
+  /** Ends when Redis has not answered for too long. */
+  readonly #takes = new Endable();
 
   constructor({
     warn,
@@ -135,11 +133,10 @@ class QueuedWorkers implements WorkerPool {
     this.#jid = queuedRunName(parts.request.options.jid);
     this.#sealer = new JobSealer(parts.access.keys);
     this.#server = new QueueServer(parts.access.connection, warn);
-    this.#whenGone.catch(() => undefined);
   }
 
   take(host: Host, id: number, unneeded?: AbortSignal): Promise<PoolWorker> {
-    return Promise.race([this.#take(host, id, unneeded), this.#whenGone]);
+    return this.#takes.until(this.#take(host, id, unneeded));
   }
 
   async #take(host: Host, id: number, unneeded?: AbortSignal): Promise<PoolWorker> {
@@ -258,7 +255,7 @@ class QueuedWorkers implements WorkerPool {
     }
     this.#unanswered += 1;
     if (this.#unanswered > mostSilent)
-      this.#giveUp(queueGone(this.#parts.access.connection, silence));
+      this.#takes.end(queueGone(this.#parts.access.connection, silence));
     if (this.#isLooking) return;
     this.#isLooking = true;
     try {

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { batchesOf, rollOut } from '../../../src/control/fleet/roll-out.ts';
+import { heldHeap } from '../../helpers/held-heap.ts';
 
 const hosts = (count: number): string[] => Array.from({ length: count }, (_, at) => `h${at}`);
 
@@ -60,6 +61,29 @@ describe('batchesOf', () => {
 });
 
 describe('rollOut', () => {
+  test('hosts that wait or have ended hold no memory', async () => {
+    const count = 50_000;
+    const all = hosts(count);
+    const held: number[] = [];
+    const before = heldHeap();
+    await rollOut(
+      all,
+      { mode: 'lockstep' },
+      {
+        one: async host => {
+          if (host === 'h10' || host === `h${count - 1}`) held.push(heldHeap() - before);
+          return true;
+        },
+        between: async () => undefined,
+        atOnce: 25,
+        signal: new AbortController().signal,
+      },
+    );
+    // That a host has begun is kept; a queue of promises would hold a kilobyte for each that waits.
+    for (const bytes of held) expect(bytes / count).toBeLessThan(200);
+    expect(held).toHaveLength(2);
+  });
+
   test('lockstep waits for a whole batch', async () => {
     const { events, between } = await record(4, { mode: 'lockstep', sizes: [{ count: 2 }] });
     expect(events.slice(0, 4).toSorted()).toEqual(['+h0', '+h1', '-h0', '-h1']);
