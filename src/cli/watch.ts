@@ -1,6 +1,7 @@
-import { existsSync, type FSWatcher, watch } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Config } from '../config/config.ts';
+import { watchTree } from '../fileserver/watch-tree.ts';
 import { openSession } from '../library/session.ts';
 import { errorText } from '../output/message.ts';
 import { oneLine } from '../output/text.ts';
@@ -60,7 +61,7 @@ export const watchCall = async (words: readonly string[], opened: Opened): Promi
 
 /** Waits for changes of the files that runs of a project read. */
 class ProjectChanges {
-  readonly #watchers: FSWatcher[];
+  readonly #closers: readonly (() => void)[];
   #changed: string | undefined;
   #wake: ((path: string) => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -73,14 +74,17 @@ class ProjectChanges {
     const apart = folders.filter(
       folder => !folders.some(other => other !== folder && folder.startsWith(join(other, '/'))),
     );
-    this.#watchers = apart.map(folder =>
-      watch(folder, { recursive: true }, (_, name) => {
-        if (name === null || ignored.test(name)) return;
-        if (join(folder, name).startsWith(join(config.cachedir, '/'))) return;
-        this.#see(join(folder, name));
-      }),
+    const isIgnored = (folder: string, path: string): boolean =>
+      ignored.test(relative(folder, path)) || `${path}/`.startsWith(join(config.cachedir, '/'));
+    this.#closers = apart.map(folder =>
+      watchTree(
+        folder,
+        path => {
+          if (!isIgnored(folder, path)) this.#see(path);
+        },
+        path => isIgnored(folder, path),
+      ),
     );
-    for (const watcher of this.#watchers) watcher.on('error', () => undefined);
   }
 
   /** Resolves with the next change, or with one since the last call. */
@@ -93,7 +97,7 @@ class ProjectChanges {
 
   end(): void {
     clearTimeout(this.#timer);
-    for (const watcher of this.#watchers) watcher.close();
+    for (const close of this.#closers) close();
     this.#wake?.('');
   }
 

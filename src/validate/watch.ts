@@ -1,5 +1,6 @@
-import { existsSync, type FSWatcher, watch } from 'node:fs';
+import { existsSync, watch } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
+import { watchTree } from '../fileserver/watch-tree.ts';
 
 export type WatchedPaths = {
   /** Folders with everything below them. */
@@ -28,13 +29,13 @@ export const watchProject = async function* (
     timer = setTimeout(() => wake(), quiet);
   };
   let key = '';
-  let watchers: FSWatcher[] = [];
+  let closers: (() => void)[] = [];
   try {
     for (let first = true; ; first = false) {
       const next = places();
       if (JSON.stringify(next) !== key) {
-        for (const one of watchers) one.close();
-        watchers = watchAll(next, note);
+        for (const close of closers) close();
+        closers = watchAll(next, note);
         key = JSON.stringify(next);
       }
       if (!first && changed.size === 0)
@@ -47,27 +48,33 @@ export const watchProject = async function* (
     }
   } finally {
     clearTimeout(timer);
-    for (const one of watchers) one.close();
+    for (const close of closers) close();
   }
 };
 
-const watchAll = ({ folders, files }: WatchedPaths, note: (path: string) => void): FSWatcher[] => {
+const watchAll = (
+  { folders, files }: WatchedPaths,
+  note: (path: string) => void,
+): (() => void)[] => {
   const trees = [...new Set(folders)].filter(existsSync).map(folder =>
-    watch(folder, { recursive: true }, (_, name) => {
-      if (name !== null && !isSwap(name)) note(resolve(folder, name));
-    }),
+    watchTree(
+      resolve(folder),
+      path => {
+        if (!isSwap(path)) note(path);
+      },
+      path => /[\\/](?:\.git|node_modules)$/.test(path),
+    ),
   );
   // A folder is watched for its file: editors replace the file by a new one.
   const single = [...new Set(files)].filter(path => existsSync(dirname(path)));
-  const others = single.map(path =>
-    watch(dirname(path), (_, name) => {
+  const others = single.map(path => {
+    const watcher = watch(dirname(path), (_, name) => {
       if (name === basename(path)) note(resolve(path));
-    }),
-  );
-  const all = [...trees, ...others];
-  // A folder that is removed ends its watcher: the others go on.
-  for (const one of all) one.on('error', () => one.close());
-  return all;
+    });
+    watcher.on('error', () => watcher.close());
+    return () => watcher.close();
+  });
+  return [...trees, ...others];
 };
 
 /** Files that editors write beside the one that is saved. */

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -42,7 +42,9 @@ test('validate --watch checks again when a file is saved', async () => {
   };
   const save = async (path: string, content: string): Promise<string> => {
     mkdirSync(join(dir, path, '..'), { recursive: true });
-    writeFileSync(join(dir, path), content);
+    // As editors do: by a new file in its place.
+    writeFileSync(join(dir, `${path}.tmp`), content);
+    renameSync(join(dir, `${path}.tmp`), join(dir, path));
     return report();
   };
   expect(await report()).not.toContain('error:');
