@@ -6,8 +6,8 @@ import { readRosters, rosterLocations } from '../request/rosters.ts';
 import { targetType } from '../request/target.ts';
 import type { Roster } from '../roster/load.ts';
 import { Findings, findingOfError } from '../validate/findings.ts';
-import { CompileCache } from '../validate/hosts/check-host.ts';
 import { type CheckedProject, checkProject } from '../validate/hosts/check-project.ts';
+import { CompileCache } from '../validate/hosts/compile-cache.ts';
 import { type GrainsChoice, readRecordedResults } from '../validate/hosts/subjects.ts';
 import { Linter } from '../validate/lint/lint.ts';
 import { lintRules } from '../validate/lint/rules.ts';
@@ -72,11 +72,11 @@ const watch = async (words: readonly string[], given: Opened, kind: Kind): Promi
   let cache = new CompileCache();
   for await (const changed of watchProject(() => watchedPlaces(opened))) {
     const began = performance.now();
-    // Any known document may depend on an imported file or a module.
-    if (!changed.every(path => path.endsWith('.sls'))) cache = new CompileCache();
+    const isNewConfig = changed.includes(configFileOf(opened));
+    if (isNewConfig || changed.some(isProgram)) cache = new CompileCache();
+    cache.unchanged.forget(changed, Object.values(opened.config.file_roots).flat());
     try {
-      if (changed.includes(configFileOf(opened)))
-        opened = await openGiven(opened.given, opened.env);
+      if (isNewConfig) opened = await openGiven(opened.given, opened.env);
       const report = await makeReport(words, opened, kind, cache);
       const time = `${Math.round(performance.now() - began)} ms`;
       await printText(format({ ...report, notes: [...report.notes, `Took ${time}. Watching.`] }));
@@ -87,6 +87,9 @@ const watch = async (words: readonly string[], given: Opened, kind: Kind): Promi
   }
   return exitCode.ok;
 };
+
+/** Modules, and what they may import: all that was compiled may depend on it. */
+const isProgram = (path: string): boolean => /\.(?:[cm]?[jt]sx?|json)$|[\\/]_\w+[\\/]/.test(path);
 
 const configFileOf = ({ config }: Opened): string => config.file ?? join(config.dir, 'tsalt.yaml');
 
@@ -119,7 +122,7 @@ const makeReport = async (
       sls,
       grains,
       answers,
-      ...(cache ? { cache } : {}),
+      ...(cache ? { cache, isRepeated: true } : {}),
       ...(linter
         ? {
             inspect: ({ groups, modules }) =>

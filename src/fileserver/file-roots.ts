@@ -59,10 +59,16 @@ export class FileRoots {
   readonly #realRoots = new Map<string, string | undefined>();
   readonly #realFolders = new Map<string, string>();
   readonly #found = new Map<string, FoundFile | null>();
-  readonly #contents = new Map<string, Content>();
+  readonly #contents: Map<string, Content>;
   readonly #hashes = new Map<string, Promise<string>>();
 
-  constructor(roots: Readonly<Record<string, readonly string[]>>, options: FileRootsOptions = {}) {
+  /** @param before an earlier instance for these roots: only files that changed since are read again */
+  constructor(
+    roots: Readonly<Record<string, readonly string[]>>,
+    options: FileRootsOptions = {},
+    before?: FileRoots,
+  ) {
+    this.#contents = before ? before.#contents : new Map();
     this.#roots = new Map(Object.entries(roots));
     this.#ignored = ignoreTest(options);
     this.#options = options;

@@ -57,6 +57,8 @@ export type RootReads = {
   }[];
   /** The texts of the files that it imported or included. */
   readonly files: readonly string[];
+  /** Where these files are. */
+  readonly imports: readonly { readonly path: string; readonly saltenv: string }[];
 };
 
 /** One text to render. */

@@ -24,7 +24,7 @@ const watched = (skip?: (path: string) => boolean) => {
   onTestFinished(close);
   const reported = async (path: string): Promise<void> => {
     await vi.waitFor(() => expect(seen).toContain(path));
-    // The same save may be reported by several events, which belong together.
+    // Several events may report one save.
     await new Promise(done => setTimeout(done, 20));
     seen.length = 0;
   };

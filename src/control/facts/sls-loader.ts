@@ -11,7 +11,7 @@ import type { RenderContext, RendererTable } from '../../render/types.ts';
 import { type Rendered, refuseTaintedChoices } from './tainted-choices.ts';
 
 /** Returns the file of an SLS: `a/b.sls`, or else `a/b/init.sls`. */
-const slsFile = (roots: FileRoots, sls: string, saltenv: string): string | undefined => {
+export const slsFile = (roots: FileRoots, sls: string, saltenv: string): string | undefined => {
   const base = sls.replaceAll('.', '/');
   return [`${base}.sls`, `${base}/init.sls`].find(candidate => roots.find(candidate, saltenv));
 };

@@ -11,6 +11,7 @@ import type { RunEvent } from '../../protocol/event.ts';
 import type { Host } from '../../protocol/host.ts';
 import type { AppliedPlan } from '../../protocol/plan.ts';
 import { boundedTest } from '../../render/filters/python-regex.ts';
+import { keepTexts } from '../../render/share/share.ts';
 import { tryRegExpsBy } from '../../targeting/python-regex.ts';
 import { readMirrors } from '../../transport/node-mirror.ts';
 import { readReleases } from '../../transport/node-release.ts';
@@ -245,19 +246,28 @@ const checkArtifact = async (planned: AppliedPlan, shared: Shared): Promise<void
   );
 };
 
+/** Files of the same configuration, read earlier. */
+export type SharedFiles = Pick<Shared, 'fileRoots' | 'pillarRoots'>;
+
 /**
  * Makes the parts that all hosts of a request share. Reads nothing from hosts.
  *
  * @param unsaved texts that replace files
+ * @param before what did not change since then is neither read nor rendered again
  */
 export const shareRequest = (
   request: Request,
   emit: Shared['emit'],
-  unsaved?: ReadonlyMap<string, string>,
+  { unsaved, before }: { unsaved?: ReadonlyMap<string, string>; before?: SharedFiles } = {},
 ): Shared => {
   const { config } = request;
   const rootsOptions = unsaved ? { ...config, unsaved } : config;
-  const fileRoots = new FileRoots(config.file_roots, rootsOptions);
+  const fileRoots = new FileRoots(config.file_roots, rootsOptions, before?.fileRoots);
+  const pillarRoots = new FileRoots(config.pillar_roots, rootsOptions, before?.pillarRoots);
+  if (before) {
+    keepTexts(before.fileRoots, fileRoots);
+    keepTexts(before.pillarRoots, pillarRoots);
+  }
   const folders = moduleFolders(config);
   const artifact = buildArtifact({ ...folders, controlFunctions: controlFunctions() });
   // Every host awaits it and reports a failure itself, so it must not count as unhandled here.
@@ -270,7 +280,7 @@ export const shareRequest = (
     request,
     emit,
     fileRoots,
-    pillarRoots: new FileRoots(config.pillar_roots, rootsOptions),
+    pillarRoots,
     artifact: () => artifact,
     grainsProgram: () => {
       grainsProgram ??= buildGrainsProgram(folders);

@@ -3,6 +3,7 @@ import { mayBeCalled } from '../../data/signatures/module-names.ts';
 import { type Data, type Dict, toData, toPlain, toPlainDict } from '../../data/values/value.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { CallParams, CallResult, NamesParams } from '../../protocol/job.ts';
+import type { ModuleMeta } from '../../protocol/meta.ts';
 import type { Peer } from '../../protocol/peer.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
 import type { WrapperContext } from '../../wrapper/context.ts';
@@ -24,6 +25,18 @@ type CallSettings = {
   readonly unnamed?: boolean;
   /** Fails the call if the response is longer. */
   readonly mostBytes?: number;
+};
+
+const userNames = new WeakMap<readonly ModuleMeta[], ReadonlySet<string>>();
+
+/** The names of the user's execution modules. Templates ask for them with each call. */
+const userModules = (modules: readonly ModuleMeta[]): ReadonlySet<string> => {
+  const known = userNames.get(modules);
+  if (known) return known;
+  const own = modules.filter(({ builtin, kind }) => !builtin && kind === 'exec');
+  const names = new Set(own.map(({ virtualname, file }) => virtualname ?? file));
+  userNames.set(modules, names);
+  return names;
 };
 
 /** Longer responses would hold up all other hosts: templates walk through them without a pause. */
@@ -197,11 +210,7 @@ export class HostCalls {
     if (!found) return undefined;
     const { modules } = await this.#facts.shared.artifact();
     const [name] = splitFunctionName(fun);
-    return modules.some(
-      item => !item.builtin && item.kind === 'exec' && (item.virtualname ?? item.file) === name,
-    )
-      ? undefined
-      : found;
+    return userModules(modules).has(name) ? undefined : found;
   };
 
   /** The functions of a kind that the host has. */

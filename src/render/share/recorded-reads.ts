@@ -8,6 +8,7 @@ export class RecordedReads implements TextReads {
   readonly #seen: readonly ReadWithFingerprint[];
   readonly #start: string;
   #key: string | undefined;
+  #roots: RootReads | undefined;
 
   constructor(seen: readonly ReadWithFingerprint[], context: RenderContext) {
     this.#seen = seen;
@@ -23,19 +24,8 @@ export class RecordedReads implements TextReads {
   }
 
   get roots(): RootReads {
-    const named = (root: number): Set<string> =>
-      new Set(
-        this.#seen.flatMap(({ look }) =>
-          look.kind === 'item' && look.of === root ? [String(look.key)] : [],
-        ),
-      );
-    return {
-      grains: named(0),
-      opts: named(2),
-      isAll: this.#seen.some(({ look }) => look.kind === 'whole' && look.of !== 1 && look.of < 3),
-      calls: this.#seen.flatMap(({ look }) => (look.kind === 'call' ? [look.call] : [])),
-      files: this.#seen.flatMap(({ look, mark }) => (look.kind === 'file' ? [mark] : [])),
-    };
+    this.#roots ??= this.#findRoots();
+    return this.#roots;
   }
 
   async isSameFor(context: RenderContext): Promise<boolean> {
@@ -51,5 +41,22 @@ export class RecordedReads implements TextReads {
       // If a read fails here, it also fails in the rendering, which reports the error.
       return false;
     }
+  }
+
+  #findRoots(): RootReads {
+    const named = (root: number): Set<string> =>
+      new Set(
+        this.#seen.flatMap(({ look }) =>
+          look.kind === 'item' && look.of === root ? [String(look.key)] : [],
+        ),
+      );
+    return {
+      grains: named(0),
+      opts: named(2),
+      isAll: this.#seen.some(({ look }) => look.kind === 'whole' && look.of !== 1 && look.of < 3),
+      calls: this.#seen.flatMap(({ look }) => (look.kind === 'call' ? [look.call] : [])),
+      files: this.#seen.flatMap(({ look, mark }) => (look.kind === 'file' ? [mark] : [])),
+      imports: this.#seen.flatMap(({ look }) => (look.kind === 'file' ? [look] : [])),
+    };
   }
 }

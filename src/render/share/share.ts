@@ -97,6 +97,15 @@ const storeOf = ({ files, grains }: RenderContext): Store => {
   return store;
 };
 
+/**
+ * Keeps the texts rendered with some files for templates rendered with these files as they are now:
+ * the reads of the templates show which of them changed.
+ */
+export const keepTexts = (before: FileRoots, now: FileRoots): void => {
+  const store = stores.get(before);
+  if (store) stores.set(now, store);
+};
+
 /** One host alone, the usual case, pays nothing for those that never come. */
 const isAlone = (store: Store, { grains, isOneOfMany = false }: RenderContext): boolean => {
   store.hasSeveral ||= isOneOfMany || store.first.deref() !== grains;

@@ -13,7 +13,8 @@ import type { WrapperContext } from '../../wrapper/context.ts';
 import { matchTop, readTop, type StateCallView } from '../../wrapper/state-call.ts';
 import { type Finding, findingOf, findingOfError } from '../findings.ts';
 import type { AlikeHosts, HostReads } from './alike-hosts.ts';
-import type { CheckTrace } from './check-trace.ts';
+import type { CheckedText, CheckTrace } from './check-trace.ts';
+import type { CompileCache, KnownText } from './compile-cache.ts';
 import { type CompiledStates, compileTree } from './compile-tree.ts';
 import type { OfflinePeer } from './offline-peer.ts';
 
@@ -27,6 +28,8 @@ export type CheckSettings = {
   readonly sls: readonly string[] | undefined;
   /** Refuse arguments that would be ignored. */
   readonly isStrict: boolean;
+  /** Names the host among those of a check that is repeated; undefined in one that is not. */
+  readonly repeated?: string | undefined;
 };
 
 /** The compiled states of a host and its findings. */
@@ -43,34 +46,6 @@ export type HostCheck = {
 
 /** States of a host that are compiled together. */
 export type CheckedTree = { readonly tree: SlsTree; readonly compiled: CompiledStates };
-
-/** A text of an SLS, and what it was read as for hosts of a profile. */
-type KnownText = { readonly id: number; readonly byProfile: Map<string, RenderedSls> };
-
-type WrittenText = KnownText & { readonly written: string };
-
-/** Results for other hosts: documents by their rendered text, states by all of their SLS. */
-export class CompileCache {
-  readonly states = new Map<string, CompiledStates>();
-  readonly #texts = new Map<string, Map<string, WrittenText>>();
-  #next = 0;
-
-  /**
-   * Returns the entry of a rendered text at a location. Texts of several hosts are usually one
-   * string.
-   *
-   * @param written the template, which may change without changing the rendered text
-   */
-  text(rendered: string, written: string, place: string): KnownText {
-    const places = this.#texts.get(rendered) ?? new Map<string, WrittenText>();
-    this.#texts.set(rendered, places);
-    const before = places.get(place);
-    if (before?.written === written) return before;
-    const known = { id: this.#next++, byProfile: new Map<string, RenderedSls>(), written };
-    places.set(place, known);
-    return known;
-  }
-}
 
 /** Keeps results of other hosts, and records the reads of this one. */
 export type CheckMemory = {
@@ -99,8 +74,8 @@ export const checkHostStates = async (
   // Templates that read it must not fail for its errors once more.
   attempt.pillar.use(pillar, undefined);
   const recorder = new InputRecorder();
-  const { profile } = settings;
-  const loader = recordingLoader(attempt, pillar, recorder, { cache, profile, trace });
+  const { profile, repeated } = settings;
+  const loader = recordingLoader(attempt, pillar, recorder, { cache, profile, trace, repeated });
   const view: StateCallView = {
     ctx,
     named: new Map(),
@@ -280,12 +255,17 @@ const recordingLoader = (
     cache,
     profile,
     trace,
-  }: Pick<CheckMemory, 'cache' | 'trace'> & { readonly profile: string | undefined },
+    repeated,
+  }: Pick<CheckMemory, 'cache' | 'trace'> & Pick<CheckSettings, 'profile' | 'repeated'>,
 ): SlsLoader => {
   const { request, fileRoots } = facts.shared;
+  const read = [facts.grains, pillar, facts.templateOpts];
+  const unchanged =
+    repeated === undefined ? undefined : cache.unchanged.of(repeated, read, fileRoots);
   const stop = new KnownDocument();
   let place = '';
   let text: KnownText | undefined;
+  let checked: CheckedText | undefined;
   let last: (TextReads | undefined)[] = [];
   const loader = slsLoader(
     fileRoots,
@@ -298,27 +278,47 @@ const recordingLoader = (
     }),
     renderSettings(request.config),
     (written, rendered) => {
-      text = cache.text(rendered, written, place);
-      trace.states.push({ place, written, rendered, reads: last });
+      text = cache.text({ rendered, written, place, imported: importedBy(last) });
+      checked = { place, written, rendered, reads: last };
+      trace.states.push(checked);
       recorder.add(String(text.id));
       stop.rendered = profile === undefined ? undefined : text.byProfile.get(profile);
       if (stop.rendered) throw stop;
     },
   );
+  const keep = (rendered: RenderedSls | undefined): void => {
+    if (rendered && checked) unchanged?.add(place, { text: checked, rendered });
+  };
   return {
     ...loader,
     render: async (saltenv, sls, extra) => {
       place = [saltenv, sls, extra?.path].join('\0');
+      const known = extra === undefined ? unchanged?.find(place) : undefined;
+      if (extra?.path !== undefined) unchanged?.addTop(extra.path, saltenv);
+      if (known) {
+        trace.states.push(known.text);
+        recorder.add(
+          String(cache.text({ ...known.text, imported: importedBy(known.text.reads) }).id),
+        );
+        for (const reads of known.text.reads) recorder.read(saltenv, reads);
+        return known.rendered;
+      }
       text = undefined;
+      checked = undefined;
       last = [];
       try {
         const rendered = await loader.render(saltenv, sls, extra);
-        if (!rendered) recorder.add('', place);
+        keep(rendered);
+        // The hint of a missing SLS names one that is there.
+        if (!rendered) recorder.add('', place, ...(await loader.list(saltenv)));
         else if (!text) recorder.give();
         else if (profile !== undefined) (text as KnownText).byProfile.set(profile, rendered);
         return rendered;
       } catch (error) {
-        if (error === stop) return stop.rendered;
+        if (error === stop) {
+          keep(stop.rendered);
+          return stop.rendered;
+        }
         recorder.add(place, messageOf(error));
         trace.isSingular = true;
         recorder.read(saltenv, undefined);
@@ -326,6 +326,16 @@ const recordingLoader = (
       }
     },
   };
+};
+
+/** The texts of the files that templates imported; undefined if they are not known. */
+const importedBy = (reads: readonly (TextReads | undefined)[]): readonly string[] | undefined => {
+  const files: string[] = [];
+  for (const one of reads) {
+    if (one === undefined) return undefined;
+    files.push(...one.roots.files);
+  }
+  return files;
 };
 
 /**

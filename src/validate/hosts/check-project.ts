@@ -14,8 +14,9 @@ import type { CheckedHost } from '../../roster/roster.ts';
 import { type Finding, Findings, findingOfError } from '../findings.ts';
 import { AlikeHosts } from './alike-hosts.ts';
 import { AlikeResults, type ProfiledHost } from './alike-results.ts';
-import { type CheckedTree, CompileCache, checkHostStates, type HostCheck } from './check-host.ts';
+import { type CheckedTree, checkHostStates, type HostCheck } from './check-host.ts';
 import { CheckTrace } from './check-trace.ts';
+import { CompileCache } from './compile-cache.ts';
 import { OfflinePeer, type RecordedResult } from './offline-peer.ts';
 import { anyHost, type CheckSubject, type GrainsChoice, subjectsOf } from './subjects.ts';
 
@@ -29,6 +30,11 @@ export type ProjectCheck = {
   readonly answers: readonly RecordedResult[];
   /** Keeps parsed data for the next check. */
   readonly cache?: CompileCache;
+  /**
+   * Reuses files and rendered texts of the last check. The caller replaces the cache when the
+   * configuration or a module changed, and reports saved files by `cache.unchanged.forget`.
+   */
+  readonly isRepeated?: boolean;
   /** Texts of an editor that are checked instead of the saved files, by absolute path. */
   readonly unsaved?: ReadonlyMap<string, string>;
   /** Called with each host once it is compiled. */
@@ -49,7 +55,10 @@ export type CheckedProject = {
  * @throws TsaltError for what is wrong with the call itself
  */
 export const checkProject = async (check: ProjectCheck): Promise<CheckedProject> => {
-  const { request, roster, sls, answers, inspect, cache = new CompileCache() } = check;
+  const { request, roster, sls, answers, inspect, unsaved, isRepeated = false } = check;
+  const { cache = new CompileCache() } = check;
+  const before = cache.files;
+  if (isRepeated) cache.begin();
   const findings = new Findings();
   for (const { host, fault } of roster)
     if (fault) findings.add(findingOfError('roster', fault), host.id);
@@ -61,8 +70,9 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
       trace.isSingular = true;
       noteLog(event, findings);
     },
-    check.unsaved,
+    { ...(unsaved ? { unsaved } : {}), ...(before ? { before } : {}) },
   );
+  if (isRepeated) cache.files = base;
   const artifact = await base.artifact();
   for (const { kind, file, path, broken } of artifact.modules)
     if (broken !== undefined)
@@ -82,6 +92,7 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
   if (all.length === 0 && faulty.size === 0) throw noTarget(request);
   const { subjects, unknown } = subjectsOf(all, check.grains, request.config);
   const settings = { sls, isStrict: request.options.strict };
+  const answered = JSON.stringify(answers);
   const alike = new AlikeHosts<CheckedTree>();
   const results = new AlikeResults();
   const reads = (one: TextReads | undefined): void => void trace.pillarReads.push(one);
@@ -90,7 +101,7 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
   };
   // Nothing is written down for one host alone, nor where sources outside see its name.
   const mayShare = subjects.length > 1 && request.config.ext_pillar.length === 0;
-  const shared = mayShare ? { ...base, trace: { reads, pillarTop } } : base;
+  const shared = mayShare || isRepeated ? { ...base, trace: { reads, pillarTop } } : base;
   const report = (checked: HostCheck, subject: CheckSubject): void => {
     for (const finding of checked.findings) findings.add(finding, subject.label);
     for (const finding of inspect?.(checked, subject) ?? []) findings.add(finding, subject.label);
@@ -123,7 +134,11 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
       const checked = await checkHostStates(
         attempt,
         peer,
-        { ...settings, profile: subject.profile },
+        {
+          ...settings,
+          profile: subject.profile,
+          repeated: isRepeated ? JSON.stringify([label, answered]) : undefined,
+        },
         { cache, alike, trace },
       );
       report(checked, subject);

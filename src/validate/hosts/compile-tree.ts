@@ -74,11 +74,11 @@ export const compileTree = (
   return { findings, chunks };
 };
 
-/** States that fail on every host: no module, of the user's neither, has their function. */
-const unknownFunctions = (
-  chunks: readonly LowChunk[],
-  modules: readonly ModuleMeta[],
-): ChunkError[] => {
+const functionNames = new WeakMap<readonly ModuleMeta[], ReadonlySet<string>>();
+
+const stateFunctions = (modules: readonly ModuleMeta[]): ReadonlySet<string> => {
+  const known = functionNames.get(modules);
+  if (known) return known;
   const states = modules.filter(({ kind, broken }) => kind === 'state' && broken === undefined);
   const names = new Set(
     states.flatMap(module =>
@@ -87,6 +87,16 @@ const unknownFunctions = (
       ),
     ),
   );
+  functionNames.set(modules, names);
+  return names;
+};
+
+/** States that fail on every host: no module, of the user's neither, has their function. */
+const unknownFunctions = (
+  chunks: readonly LowChunk[],
+  modules: readonly ModuleMeta[],
+): ChunkError[] => {
+  const names = stateFunctions(modules);
   const isOpen = (chunk: LowChunk): boolean =>
     modules.some(
       module =>

@@ -23,10 +23,20 @@ export const onlyPrintsId = (text: string, imported: readonly string[]): boolean
   return ![...others, ...imported.flatMap(codesOf)].some(mayUseId);
 };
 
-const codesOf = (text: string): string[] =>
-  templateParts(text)
+/** By text: all hosts have the same templates. */
+const knownCodes = new Map<string, readonly string[]>();
+const mostKnown = 4000;
+
+const codesOf = (text: string): readonly string[] => {
+  const known = knownCodes.get(text);
+  if (known) return known;
+  const codes = templateParts(text)
     .filter(({ kind }) => kind !== 'comment')
     .map(({ start, end }) => text.slice(start, end));
+  if (knownCodes.size >= mostKnown) knownCodes.clear();
+  knownCodes.set(text, codes);
+  return codes;
+};
 
 const mayUseId = (code: string): boolean =>
   /\bid\b/.test(code) || /\b(?:grains|opts)\b/.test(code.replaceAll(named, ''));
