@@ -150,7 +150,7 @@ const prebuilt = async ({
  * Finds built-in modules and the user's; a user's module hides the built-in one of the same file
  * name.
  */
-const findModules = (root: string, options: ArtifactOptions): Discovered => {
+export const findModules = (root: string, options: ArtifactOptions): Discovered => {
   const user = discoverUser(options.fileRoots, options.extraDirs, options.zips);
   const builtin = discoverBuiltins(root);
   const taken = new Set(user.modules.map(({ kind, name }) => `${kind} ${name}`));

@@ -39,13 +39,19 @@ test('an artifact runs a module that a user wrote, with its arguments bound', as
   });
 });
 
+/** Bundling all built-in modules takes seconds: tests of the user's modules need few of them. */
+const few = { builtins: ['cmd', 'test'] };
+
 test("the classes of a user's module keep their names", async () => {
-  const { open } = workshop({
-    'salt/_modules/shapes.ts': `
+  const { open } = workshop(
+    {
+      'salt/_modules/shapes.ts': `
 class LocalCircle {}
 export const nameOf = () => new LocalCircle().constructor.name;
 `,
-  });
+    },
+    few,
+  );
   const { registry, run } = await open();
   await run({}, async () => {
     expect(await registry.salt['shapes.nameOf']?.()).toBe('LocalCircle');
@@ -53,17 +59,20 @@ export const nameOf = () => new LocalCircle().constructor.name;
 });
 
 test('a module nobody asks for is not evaluated', async () => {
-  const { open } = workshop({
-    'salt/_modules/greet.ts': greet,
-    'salt/_modules/boom.ts': 'throw new Error("evaluated"); export const x = () => 1;',
-  });
+  const { open } = workshop(
+    {
+      'salt/_modules/greet.ts': greet,
+      'salt/_modules/boom.ts': 'throw new Error("evaluated"); export const x = () => 1;',
+    },
+    few,
+  );
   const { registry, run, evaluated } = await open();
   await run({}, () => registry.resolve('exec', 'greet.hello'));
   expect(evaluated).toEqual(['greet']);
 });
 
 test('an unchanged artifact is not built again', async () => {
-  const { build } = workshop({ 'salt/_modules/greet.ts': greet });
+  const { build } = workshop({ 'salt/_modules/greet.ts': greet }, few);
   const first = await build();
   const { mtimeMs } = statSync(first.path);
   const second = await build();
@@ -72,7 +81,7 @@ test('an unchanged artifact is not built again', async () => {
 });
 
 test('a changed, a new, a linked and a removed module are noticed', async () => {
-  const { build, dir, write } = workshop({ 'salt/_modules/greet.ts': greet });
+  const { build, dir, write } = workshop({ 'salt/_modules/greet.ts': greet }, few);
   const names = async (): Promise<string[]> =>
     (await build()).modules.filter(module => !module.builtin).map(module => module.file);
   const before = await build();
@@ -89,7 +98,7 @@ test('a changed, a new, a linked and a removed module are noticed', async () => 
 });
 
 test('the compressed artifact is the artifact', async () => {
-  const { build } = workshop({ 'salt/_modules/greet.ts': greet });
+  const { build } = workshop({ 'salt/_modules/greet.ts': greet }, few);
   const artifact = await build();
   const text = brotliDecompressSync(await artifact.compressed());
   expect(text.equals(readFileSync(artifact.path))).toBe(true);
@@ -97,13 +106,16 @@ test('the compressed artifact is the artifact', async () => {
 });
 
 test('a module that cannot be parsed or bundled is left out with its place, the rest works', async () => {
-  const { open, build } = workshop({
-    'salt/_modules/greet.ts': greet,
-    'salt/_modules/typo.ts': 'export const x = () => {\n  return 1 +;\n};',
-    'salt/_modules/needs.ts': "import { a } from 'no-such-package';\nexport const x = () => a;",
-    'salt/_modules/thrower.ts': "throw new Error('no cheese');\nexport const x = () => 1;",
-    'salt/_modules/snake.py': 'def x(): pass',
-  });
+  const { open, build } = workshop(
+    {
+      'salt/_modules/greet.ts': greet,
+      'salt/_modules/typo.ts': 'export const x = () => {\n  return 1 +;\n};',
+      'salt/_modules/needs.ts': "import { a } from 'no-such-package';\nexport const x = () => a;",
+      'salt/_modules/thrower.ts': "throw new Error('no cheese');\nexport const x = () => 1;",
+      'salt/_modules/snake.py': 'def x(): pass',
+    },
+    few,
+  );
   const { registry, run } = await open();
   const reason = (name: string): Promise<string> =>
     run({}, async () => {
@@ -134,7 +146,7 @@ test('the Python of the ufw formula does not hide the module that is built in fo
 });
 
 test('an artifact that was not used for a month is removed with its parts when another is built', async () => {
-  const { build, write } = workshop({ 'salt/_modules/greet.ts': greet });
+  const { build, write } = workshop({ 'salt/_modules/greet.ts': greet }, few);
   const old = await build();
   await old.compressed();
   const folder = dirname(old.path);
@@ -153,9 +165,12 @@ test('an artifact that was not used for a month is removed with its parts when a
 });
 
 test('a package that appears heals the module that lacked it', async () => {
-  const { build, write } = workshop({
-    'salt/_modules/needs.ts': "import { a } from 'late';\nexport const x = () => a;",
-  });
+  const { build, write } = workshop(
+    {
+      'salt/_modules/needs.ts': "import { a } from 'late';\nexport const x = () => a;",
+    },
+    few,
+  );
   const reason = async () => (await build()).modules.find(({ file }) => file === 'needs')?.broken;
   expect(await reason()).toMatch(/late/);
   write({ 'salt/node_modules/late/index.js': 'exports.a = 1;' });

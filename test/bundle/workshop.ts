@@ -13,10 +13,16 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from '@babel/parser';
 import { vi } from 'vitest';
-import { buildArtifact } from '../../src/bundle/artifact.ts';
+import {
+  type ArtifactOptions,
+  buildArtifact,
+  cached,
+  findModules,
+} from '../../src/bundle/artifact.ts';
 import { describeModule } from '../../src/bundle/describe.ts';
 import { discoverUser } from '../../src/bundle/discover.ts';
 import { createSources } from '../../src/bundle/source.ts';
+import { sourceRoot } from '../../src/bundle/source-root.ts';
 import { openZip } from '../../src/bundle/zip.ts';
 import type { ModuleContext } from '../../src/modules/api.ts';
 import type { Artifact } from '../../src/protocol/artifact.ts';
@@ -41,8 +47,13 @@ const runtime = fileURLToPath(new URL('./runtime-for-tests.ts', import.meta.url)
 /** The descriptions of the built-in modules that a build left behind: the next one starts from them. */
 let descriptions: string | undefined;
 
+type WorkshopOptions = {
+  /** The built-in modules in the artifact, by file name: bundling all takes seconds. Default: all. */
+  readonly builtins?: readonly string[];
+};
+
 /** A folder with file roots of its own. */
-export const workshop = (files: Files) => {
+export const workshop = (files: Files, { builtins }: WorkshopOptions = {}) => {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'tsalt-bundle-')));
   const write = (more: Files): void => {
     for (const [name, content] of Object.entries(more)) {
@@ -60,7 +71,9 @@ export const workshop = (files: Files) => {
       mkdirSync(dirname(known), { recursive: true, mode: 0o700 });
       copyFileSync(descriptions, known);
     }
-    const artifact = await buildArtifact({ fileRoots, cacheDir, controlFunctions, runtime });
+    const options = { fileRoots, cacheDir, controlFunctions, runtime };
+    if (builtins) return buildWith(builtins, options);
+    const artifact = await buildArtifact(options);
     descriptions ??= known;
     return artifact;
   };
@@ -71,6 +84,15 @@ export const workshop = (files: Files) => {
     return describeModule(createSources(parse), openZip(found, join(dir, 'zip'))).meta;
   };
   return { dir, write, build, describe, open: async () => open(await build()) };
+};
+
+const buildWith = (builtins: readonly string[], options: ArtifactOptions): Promise<Artifact> => {
+  const root = sourceRoot();
+  const discover = () => {
+    const { modules, folders } = findModules(root, options);
+    return { modules: modules.filter(one => !one.builtin || builtins.includes(one.name)), folders };
+  };
+  return cached(root, options, discover, 'host');
 };
 
 /** Evaluates an artifact as the loader on a host does. */

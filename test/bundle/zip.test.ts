@@ -24,7 +24,7 @@ const reasonOf = (files: Files, name: string): string | undefined => {
 };
 
 test('a zip archive is a module', async () => {
-  const shop = workshop({ 'salt/_modules/lumberjack.zip': lumberjack });
+  const shop = workshop({ 'salt/_modules/lumberjack.zip': lumberjack }, { builtins: ['test'] });
   const { registry, run } = await shop.open();
   const isOk = (person: string) => run({}, async () => registry.salt['lumberjack.is_ok']?.(person));
   expect(await isOk('Michael Palin')).toBe(true);

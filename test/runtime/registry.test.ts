@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { type Files, type Opened, workshop } from '../bundle/workshop.ts';
 
-const opened = (files: Files): Promise<Opened> => workshop(files).open();
+/** Only the built-in modules that these tests call or replace: all of them take seconds to bundle. */
+const builtins = ['cmd', 'pillar', 'test'];
+
+const opened = (files: Files): Promise<Opened> => workshop(files, { builtins }).open();
 
 const call = ({ registry, run }: Opened, name: string, ...args: unknown[]): Promise<unknown> =>
   run({}, async () => registry.salt[name]?.(...args));
@@ -176,7 +179,10 @@ test('keywords between modules: a trailing object, or kwargs() beyond doubt', as
 });
 
 test('functions of the control node are asked for there, module functions win', async () => {
-  const shop = workshop({ 'salt/_modules/pillar.ts': `export const mine = () => 'host';` });
+  const shop = workshop(
+    { 'salt/_modules/pillar.ts': `export const mine = () => 'host';` },
+    { builtins },
+  );
   const { open } = await import('../bundle/workshop.ts');
   const host = open(await shop.build([{ name: 'pillar.get' }, { name: 'pillar.mine' }]));
   const asked: unknown[] = [];
