@@ -336,7 +336,7 @@ base:
 
   test('exits 67 where no host matches', async () => {
     const { code, stderr } = await tsalt(['validate', 'mail*'], { cwd: project(hosts) });
-    expect(stderr).toContain("No host matches 'mail*'");
+    expect(stderr).toContain("No host of the roster matches the glob target 'mail*'.");
     expect(code).toBe(67);
   });
 });

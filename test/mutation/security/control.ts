@@ -583,7 +583,7 @@ export const control: readonly Breakage[] = [
     [
       {
         file: 'src/queue/sealed-job.ts',
-        find: 'if (job.worker !== workerId(keys.publicKey))',
+        find: 'if (ticket.worker !== workerId(keys.publicKey))',
         replace: 'if (false)',
       },
     ],
