@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { packSources } from '../../src/bundle/packed-sources.ts';
+import { openKeys, publicKeyText } from '../../src/queue/keys.ts';
 import { packageRoot } from '../helpers/cli.ts';
-import { startWorker, workerKeyOf } from '../helpers/queue-worker.ts';
+import { startWorker } from '../helpers/queue-worker.ts';
 import { startRedis } from '../helpers/redis.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { type Row, tableOf } from './measure.ts';
@@ -81,20 +82,21 @@ const measure = async (
   const redis = await startRedis();
   const env = { HOME: home, SSH_AUTH_SOCK: '', TSALT_QUEUE: redis.url };
   const control = (await run([bin, 'workers', 'key'], folder, env)).stdout.trim();
-  const key = await workerKeyOf(folder, 'sim');
+  // Each worker has a folder and a key of its own, as on machines of their own.
+  const dirs = Array.from({ length: count }, (_, at) => join(folder, `worker-${at}`));
+  const keys = await Promise.all(dirs.map(one => openKeys(join(one, 'sim'))));
+  const listed = keys.map(({ publicKey }) => `'${publicKeyText(publicKey)}'`).join(', ');
   writeFileSync(
     join(folder, 'tsalt.yaml'),
-    `cachedir: cache\nworkers: {sim: '${key}'}\nroster_defaults: {via: sim, user: root}\n`,
+    `cachedir: cache\nworkers: {sim: [${listed}]}\nroster_defaults: {via: sim, user: root}\n`,
   );
   const ids = Array.from({ length: hosts }, (_, at) => `h${at}: {host: 192.0.2.1}\n`);
   writeFileSync(join(folder, 'roster.yaml'), ids.join(''));
   const sls = Array.from({ length: states }, (_, at) => `state ${at}:\n  test.nop: []\n`);
   writeFileSync(join(folder, 'states/site.sls'), sls.join(''));
-  const settings = { dir: folder, name: 'sim', queue: redis.url, control, bin };
+  const settings = { name: 'sim', queue: redis.url, control, bin };
   const args = ['--concurrency', String(Math.ceil(atOnce / count))];
-  const started = await Promise.all(
-    Array.from({ length: count }, () => startWorker({ ...settings, args })),
-  );
+  const started = await Promise.all(dirs.map(one => startWorker({ ...settings, dir: one, args })));
   const used = new Map<number, Usage>();
   const look = (): void => {
     for (const { process: worker } of started)
