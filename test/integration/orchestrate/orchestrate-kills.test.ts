@@ -8,7 +8,7 @@ import { type Project, startProject } from '../../helpers/project.ts';
 import { seeded } from '../../helpers/random.ts';
 
 /** How often the orchestration is interrupted. */
-const kills = Number(process.env.TSALT_KILLS ?? 20);
+const kills = Number(process.env.TSALT_KILLS ?? (process.env.CI ? 20 : 6));
 const seed = Number(process.env.TSALT_SEED ?? Date.now() % 1e9);
 
 const ids = ['db1', 'web1', 'web2'];

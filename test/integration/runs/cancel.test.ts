@@ -81,6 +81,7 @@ test('a module that never yields is ended on the host when its time is over, wit
   timeout: 180_000,
 }, async () => {
   const project = await startProject({
+    hosts: ['web1', 'web2'],
     files: {
       'states/_states/endless.ts': endless,
       'states/_modules/endless.ts': endless,
@@ -88,23 +89,25 @@ test('a module that never yields is ended on the host when its time is over, wit
     },
   });
   onTestFinished(() => project.close());
-  const pidFile = join(project.dir, 'pid');
-  project.write({ 'states/stuck.sls': `${pidFile}: {endless.now: []}\n` });
+  const pidFile = (host: string): string => join(project.dir, `pid-${host}`);
+  project.write({ 'states/stuck.sls': `${pidFile('web1')}: {endless.now: []}\n` });
   // Its time shall not go by for bundling and sending the modules.
-  expect((await project.run('web1', 'state.apply', 'fine')).code).toBe(0);
-  // The function travels with the command that starts the runtime: it may never say hello.
-  for (const words of [
-    ['state.apply', 'stuck'],
-    ['endless.now', pidFile],
-  ]) {
-    rmSync(pidFile, { force: true });
-    const stuck = project.run('web1', ...words, '--timeout=15');
-    expect(await until(() => existsSync(pidFile), 100)).toBe(true);
-    expect((await stuck).stdout).toContain('web1: not done within 15 s (--timeout).');
-    const pid = Number(readFileSync(pidFile, 'utf8'));
-    expect(await until(() => !lives(pid), 30)).toBe(true);
-  }
-  expect((await project.run('web1', 'state.apply', 'fine')).code).toBe(0);
+  expect((await project.run('*', 'state.apply', 'fine')).code).toBe(0);
+  const runs = [
+    ['web1', 'state.apply', 'stuck'],
+    // The function travels with the command that starts the runtime: it may never say hello.
+    ['web2', 'endless.now', pidFile('web2')],
+  ] as const;
+  await Promise.all(
+    runs.map(async ([host, ...words]) => {
+      const stuck = project.run(host, ...words, '--timeout=15');
+      expect(await until(() => existsSync(pidFile(host)), 100)).toBe(true);
+      expect((await stuck).stdout).toContain(`${host}: not done within 15 s (--timeout).`);
+      const pid = Number(readFileSync(pidFile(host), 'utf8'));
+      expect(await until(() => !lives(pid), 30)).toBe(true);
+    }),
+  );
+  expect((await project.run('*', 'state.apply', 'fine')).code).toBe(0);
 });
 
 /** A module that says when it begins to compute. */

@@ -9,7 +9,7 @@ import { hasSshd } from '../../helpers/sshd.ts';
 import { type SshdProject, startSshdProject } from '../../helpers/sshd-project.ts';
 
 /** How often each side is killed. */
-const kills = Number(process.env.TSALT_KILLS ?? 20);
+const kills = Number(process.env.TSALT_KILLS ?? (process.env.CI ? 20 : 5));
 const seed = Number(process.env.TSALT_SEED ?? Date.now() % 1e9);
 
 /** Each reaction appends the content of the watched file to a file of this name. */

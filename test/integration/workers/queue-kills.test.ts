@@ -11,7 +11,7 @@ import { seeded } from '../../helpers/random.ts';
 import { hasRedis, startRedis, type TestRedis } from '../../helpers/redis.ts';
 
 /** How often each part is killed. */
-const kills = Number(process.env.TSALT_KILLS ?? 8);
+const kills = Number(process.env.TSALT_KILLS ?? (process.env.CI ? 8 : 3));
 const seed = Number(process.env.TSALT_SEED ?? Date.now() % 1e9);
 const random = seeded(seed);
 
