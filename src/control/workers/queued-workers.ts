@@ -14,13 +14,13 @@ import type { PublicKey, QueueKeys } from '../../queue/keys.ts';
 import { envelopeOf, LostMessages, MessageReceiver, MessageSender } from '../../queue/messages.ts';
 import { instanceQueue, runQueue, segmentQueue } from '../../queue/names.ts';
 import { JobSealer, type SealedJob } from '../../queue/sealed-job.ts';
+import { Endable } from './endable.ts';
 import {
   decodeMessage,
   encodeMessage,
   type FromQueueWorker,
   type ToFleetWorker,
 } from './messages.ts';
-import { Endable } from './endable.ts';
 import type { PoolMaker, PoolWorker, WorkerPool } from './pool.ts';
 import { aborted, noWorker, otherVersion, queueGone, unknownSegment } from './queue-refusals.ts';
 import { queuedRunName, RunKeys } from './run-keys.ts';

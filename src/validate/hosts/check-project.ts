@@ -9,6 +9,7 @@ import { HostAttempt } from '../../control/host/attempt.ts';
 import { toDict } from '../../data/values/value.ts';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import type { RunEvent } from '../../protocol/event.ts';
+import type { ModuleMeta } from '../../protocol/meta.ts';
 import type { TextReads } from '../../render/types.ts';
 import type { CheckedHost } from '../../roster/roster.ts';
 import { type Finding, Findings, findingOfError } from '../findings.ts';
@@ -74,14 +75,7 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
   );
   if (isRepeated) cache.files = base;
   const artifact = await base.artifact();
-  for (const { kind, file, path, broken } of artifact.modules)
-    if (broken !== undefined)
-      findings.add({
-        rule: 'module',
-        severity: 'error',
-        message: `The ${kind} module '${file}' cannot be loaded: ${broken}`,
-        at: { file: path },
-      });
+  checkModules(artifact.modules, findings);
   const own = await base.ownModules();
   const faulty = new Set(roster.flatMap(({ host, fault }) => (fault ? [host.id] : [])));
   const { hosts: picked, undecided, isTarget } = pickTargets(request);
@@ -167,6 +161,18 @@ const profiledHost = (
 
 const isEmpty = (fileRoots: FileRoots): boolean =>
   fileRoots.envs().every(saltenv => fileRoots.list(saltenv).length === 0);
+
+/** Modules that cannot be loaded. */
+const checkModules = (modules: readonly ModuleMeta[], findings: Findings): void => {
+  for (const { kind, file, path, broken } of modules)
+    if (broken !== undefined)
+      findings.add({
+        rule: 'module',
+        severity: 'error',
+        message: `The ${kind} module '${file}' cannot be loaded: ${broken}`,
+        at: { file: path },
+      });
+};
 
 /** Folders that the configuration names and that do not exist. */
 const checkRoots = ({ config }: Request, findings: Findings): void => {
