@@ -15,6 +15,7 @@ import { envelopeOf, LostMessages, MessageReceiver, MessageSender } from '../../
 import { instanceQueue, runQueue, segmentQueue } from '../../queue/names.ts';
 import { JobSealer, type SealedJob } from '../../queue/sealed-job.ts';
 import { Endable } from './endable.ts';
+import { InboxMarks } from './inbox-marks.ts';
 import {
   decodeMessage,
   encodeMessage,
@@ -72,7 +73,7 @@ type Waiting = {
 type Remote = PoolWorker & {
   readonly instance: string;
   readonly sender: MessageSender;
-  /** Looks since its last message. */
+  /** Marks since its last message. */
   silent: number;
 };
 
@@ -114,6 +115,7 @@ class QueuedWorkers implements WorkerPool {
   #timer: NodeJS.Timeout | undefined;
   #isAborted = false;
   #isLooking = false;
+  readonly #marks = new InboxMarks();
   /** Looks in which Redis has not answered. */
   #unanswered = 0;
   /** Ends when Redis has not answered for too long. */
@@ -217,8 +219,10 @@ class QueuedWorkers implements WorkerPool {
     const key = projectKey(access.keys, access.workers);
     const { project, blobs } = await collectProject(request.config, key);
     await putBlobs(redis, key, blobs);
-    await this.#server.worker(runQueue(this.#jid), data => this.#receive(data), { mayStall: true });
-    this.#timer = setInterval(() => void this.#look(redis).catch(() => undefined), beat);
+    const receive = (data: unknown): Promise<void> =>
+      this.#marks.isArrived(data) ? this.#caughtUp(redis) : this.#receive(data);
+    await this.#server.worker(runQueue(this.#jid), receive, { mayStall: true });
+    this.#timer = setInterval(() => void this.#look(redis, inbox).catch(() => undefined), beat);
     this.#timer.unref();
     const begin: ToFleetWorker = {
       type: 'begin',
@@ -245,14 +249,9 @@ class QueuedWorkers implements WorkerPool {
     throw otherVersion(host, first.version, access.version, segment);
   }
 
-  /** Drops silent workers, and hosts that no worker can take. */
-  async #look(redis: RedisClient): Promise<void> {
-    for (const remote of [...this.#remotes.values()]) {
-      remote.send({ type: 'alive' });
-      remote.silent += 1;
-      if (remote.silent > mostSilent)
-        this.#lost(remote, `no message from it for ${silence / 1000} s`);
-    }
+  /** Gives the workers a sign of life. Who was silent is known when the mark has arrived. */
+  async #look(redis: RedisClient, inbox: JobQueue): Promise<void> {
+    for (const remote of this.#remotes.values()) remote.send({ type: 'alive' });
     this.#unanswered += 1;
     if (this.#unanswered > mostSilent)
       this.#takes.end(queueGone(this.#parts.access.connection, silence));
@@ -261,10 +260,23 @@ class QueuedWorkers implements WorkerPool {
     try {
       await redis.ping();
       this.#unanswered = 0;
-      await this.#lookAtWaiting(redis);
+      await this.#marks.send(inbox);
     } finally {
       this.#isLooking = false;
     }
+  }
+
+  /** All that was sent before a mark is read: drops silent workers, and hosts that no worker can take. */
+  async #caughtUp(redis: RedisClient): Promise<void> {
+    for (const remote of [...this.#remotes.values()]) {
+      remote.silent += 1;
+      if (remote.silent > mostSilent)
+        this.#lost(remote, `no message from it for ${silence / 1000} s`);
+    }
+    // Further messages are read meanwhile.
+    void this.#lookAtWaiting(redis)
+      .catch(() => undefined)
+      .finally(() => this.#marks.done());
   }
 
   async #lookAtWaiting(redis: RedisClient): Promise<void> {
