@@ -106,7 +106,7 @@ describe.skipIf(!hasSshd)('console and watch', () => {
   test('a console names a target without hosts before it reads a line', async () => {
     const { code, stderr } = await project.runWith({ input: 'test.ping\n' }, 'console', 'nope*');
     expect(code).toBe(67);
-    expect(stderr.match(/No host matches 'nope\*'/g)).toHaveLength(1);
+    expect(stderr.match(/No host of the roster matches the glob target 'nope\*'/g)).toHaveLength(1);
   });
 
   test.skipIf(!hasTmux)('watch plans again when a file is saved, over the same login', async () => {
