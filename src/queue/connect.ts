@@ -83,8 +83,9 @@ const wrong = (message: string, more: { hint?: string; cause?: unknown } = {}): 
 export const shownAddress = ({ host, port, db, tls }: RedisAddress): string =>
   `${tls ? 'rediss' : 'redis'}://${host}:${port}${db === undefined ? '' : `/${db}`}`;
 
-/** Milliseconds that the first connection may take, and a last request. */
-const patience = 5000;
+/** Milliseconds that the first connection may take: many workers may start on the same machine. */
+const patience = 20_000;
+/** Milliseconds that a last request may take. */
 const lastPatience = 2000;
 /** Milliseconds of the longest pause between two attempts to connect again. */
 const longestPause = 1000;
