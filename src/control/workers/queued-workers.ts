@@ -40,6 +40,8 @@ export type QueueAccess = {
 /** Milliseconds without a message after which a worker is given up, and without an answer Redis. */
 const silence = 30_000;
 
+const silent = `no message from it for ${silence / 1000} s`;
+
 /** Looks are counted, not time: this process may have been busy. */
 const mostSilent = silence / beat;
 
@@ -253,8 +255,10 @@ class QueuedWorkers implements WorkerPool {
   async #look(redis: RedisClient, inbox: JobQueue): Promise<void> {
     for (const remote of this.#remotes.values()) remote.send({ type: 'alive' });
     this.#unanswered += 1;
-    if (this.#unanswered > mostSilent)
+    if (this.#unanswered > mostSilent) {
       this.#takes.end(queueGone(this.#parts.access.connection, silence));
+      for (const remote of [...this.#remotes.values()]) this.#lost(remote, silent);
+    }
     if (this.#isLooking) return;
     this.#isLooking = true;
     try {
@@ -270,8 +274,7 @@ class QueuedWorkers implements WorkerPool {
   async #caughtUp(redis: RedisClient): Promise<void> {
     for (const remote of [...this.#remotes.values()]) {
       remote.silent += 1;
-      if (remote.silent > mostSilent)
-        this.#lost(remote, `no message from it for ${silence / 1000} s`);
+      if (remote.silent > mostSilent) this.#lost(remote, silent);
     }
     // Further messages are read meanwhile.
     void this.#lookAtWaiting(redis)
