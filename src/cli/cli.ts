@@ -69,12 +69,13 @@ const isHelp = ({ options }: Given): boolean =>
 const listHosts = async (opened: Opened): Promise<number> => {
   const [target = '*'] = opened.given.words;
   const { certainties, prepareTarget } = await import('./list-targets.ts');
-  const prepared = await prepareTarget(target, opened);
-  const found = target === '*' ? undefined : await certainties(prepared, false);
+  const found =
+    target === '*' ? undefined : await certainties(await prepareTarget(target, opened), false);
   const { hostsText } = await import('./hosts.ts');
   const text = await hostsText(opened, found && new Set([...found.keys()].map(({ id }) => id)));
-  if (text === '') throw (await import('../control/fleet/no-target.ts')).noTarget(prepared.request);
-  return printText(text);
+  if (text !== '') return printText(text);
+  const { noTarget } = await import('../control/fleet/no-target.ts');
+  throw noTarget((await prepareTarget(target, opened)).request);
 };
 
 /**
