@@ -56,8 +56,7 @@ export class FileRoots {
   readonly #ignored: (path: string) => boolean;
   readonly #options: FileRootsOptions;
   readonly #trees = new Map<string, Tree>();
-  readonly #realRoots = new Map<string, string | undefined>();
-  readonly #realFolders = new Map<string, string>();
+  readonly #realFolders = new Map<string, string | undefined>();
   readonly #found = new Map<string, FoundFile | null>();
   readonly #contents: Map<string, Content>;
   readonly #hashes = new Map<string, Promise<string>>();
@@ -189,7 +188,6 @@ export class FileRoots {
   refresh(): void {
     this.#trees.clear();
     this.#found.clear();
-    this.#realRoots.clear();
     this.#realFolders.clear();
   }
 
@@ -208,7 +206,7 @@ export class FileRoots {
     const rel = normalise(path);
     if (rel === undefined) return undefined;
     for (const folder of this.folders(saltenv)) {
-      const root = this.#realRoot(folder);
+      const root = this.#realFolder(folder);
       const full = posix.join(folder, rel);
       const unsaved = this.#options.unsaved?.get(full);
       const file =
@@ -225,9 +223,9 @@ export class FileRoots {
     try {
       const entry = lstatSync(full);
       const isLink = entry.isSymbolicLink();
-      const real = isLink
-        ? realpathSync.native(full)
-        : posix.join(this.#realFolder(posix.dirname(full)), posix.basename(full));
+      const above = this.#realFolder(posix.dirname(full));
+      if (above === undefined) return undefined;
+      const real = isLink ? realpathSync.native(full) : posix.join(above, posix.basename(full));
       if (!isWithinRoot(root, real)) return undefined;
       const stat = isLink ? statSync(real) : entry;
       if (!stat.isFile()) return undefined;
@@ -237,25 +235,20 @@ export class FileRoots {
     }
   }
 
-  /** The path of a folder without links. Throws if there is none. */
-  #realFolder(folder: string): string {
+  /** The path of a folder without links; undefined if there is none. */
+  #realFolder(folder: string): string | undefined {
     const known = this.#realFolders.get(folder);
-    if (known !== undefined) return known;
-    const real = realpathSync.native(folder);
+    if (known !== undefined || this.#realFolders.has(folder)) return known;
+    const real = realPath(folder);
     if (this.#realFolders.size >= mostFound) this.#realFolders.clear();
     this.#realFolders.set(folder, real);
     return real;
   }
 
-  #realRoot(folder: string): string | undefined {
-    if (!this.#realRoots.has(folder)) this.#realRoots.set(folder, realPath(folder));
-    return this.#realRoots.get(folder);
-  }
-
   #tree(saltenv: string): Tree {
     const known = this.#trees.get(saltenv);
     if (known) return known;
-    const folders = this.folders(saltenv).filter(folder => this.#realRoot(folder) !== undefined);
+    const folders = this.folders(saltenv).filter(folder => this.#realFolder(folder) !== undefined);
     const saved = listTree(folders, {
       ignored: this.#ignored,
       follow: this.#options.fileserver_followsymlinks ?? true,
