@@ -14,9 +14,7 @@ import type { DesiredFile } from './managed-file.ts';
 
 /** What a look at a file can show: its content need not be there. */
 type ComparedFile = Pick<DesiredFile, 'name' | 'perms' | 'contents'> & {
-  readonly source?:
-    | { readonly sum: FoundSource['sum']; readonly size?: number | undefined }
-    | undefined;
+  readonly source?: Pick<FoundSource, 'sum' | 'size'> | undefined;
 };
 
 /** Bytes that are compared at once. Larger files are left to the general way, which reads parts. */

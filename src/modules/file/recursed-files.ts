@@ -3,7 +3,7 @@ import { renderRequest, type TemplateArguments } from '../../protocol/prefetch.t
 import { Turns } from '../../protocol/turns.ts';
 import type { DesiredPerms } from '../_shared/files/check-perms.ts';
 import { accountIds } from '../_shared/files/file-checks.ts';
-import { modeText } from '../_shared/files/file-mode.ts';
+import { keepsMode, modeText } from '../_shared/files/file-mode.ts';
 import { lstatOf } from '../_shared/files/file-paths.ts';
 import { expectFiles, listedFile } from '../_shared/sources/control-files.ts';
 import { accumulatedFor } from './accumulators.ts';
@@ -94,18 +94,19 @@ export const filesToManage = async (
   { mode, ...owners }: Pick<DesiredPerms, 'user' | 'group' | 'mode'>,
 ): Promise<readonly string[]> => {
   const ids = accountIds(owners.user, owners.group);
-  const keepsMode = typeof mode === 'string' && mode.toLowerCase() === 'keep';
+  const keeps = keepsMode(mode);
   const turns = new Turns();
   const others: string[] = [];
   for (const file of files) {
     if (turns.areOver) await turns.pause();
     const name = join(path, file);
-    const { sha256, size, mode: kept } = listedFile(`${folder.path}/${file}`, folder.saltenv) ?? {};
-    const wanted = keepsMode && kept !== undefined ? modeText(kept) : mode;
-    const isKnown = sha256 !== undefined && (!keepsMode || kept !== undefined);
-    const source = { sum: { hash_type: 'sha256', hsum: sha256 ?? '' }, size };
-    const desired = { name, source, perms: { ...owners, mode: wanted } };
-    if (!isKnown || !isAlready(desired, lstatOf(name), ids)) others.push(file);
+    const known = listedFile(`${folder.path}/${file}`, folder.saltenv);
+    const desired = known && {
+      name,
+      source: { sum: { hash_type: 'sha256', hsum: known.sha256 }, size: known.size },
+      perms: { ...owners, mode: keeps ? modeText(known.mode) : mode },
+    };
+    if (!desired || !isAlready(desired, lstatOf(name), ids)) others.push(file);
   }
   return others;
 };

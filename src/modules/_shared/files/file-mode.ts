@@ -12,6 +12,10 @@ export const normalizeMode = (mode: string | number | null | undefined): string 
     .padStart(4, '0');
 };
 
+/** Whether a file is to have the mode of its source. */
+export const keepsMode = (mode: string | number | null | undefined): boolean =>
+  typeof mode === 'string' && mode.toLowerCase() === 'keep';
+
 /** The bits of a normalized mode; undefined when it is not an octal number. */
 export const modeBits = (mode: string): number | undefined =>
   /^[0-7]{1,5}$/.test(mode) ? Number.parseInt(mode, 8) : undefined;

@@ -96,7 +96,7 @@ export const controlListForUse = async (path: string, saltenv: string): Promise<
 };
 
 /** What `controlListForUse` told about a file. */
-export const listedFile = (path: string, saltenv: string): FileResponse | undefined =>
+export const listedFile = (path: string, saltenv: string): KnownFile | undefined =>
   ofRun().listed.get(prefetchedFileKey(path, saltenv));
 
 /** A file that will be used soon. */
@@ -133,7 +133,9 @@ export const expectFiles = (files: readonly ExpectedFile[]): (() => void) => {
 const joined = (folder: string, name: string): string =>
   folder === '' ? name : `${folder.replace(/\/+$/, '')}/${name}`;
 
-type OfRun = { readonly ahead: FetchAhead; readonly listed: Map<string, FileResponse> };
+type KnownFile = Required<Omit<FileResponse, 'same'>>;
+
+type OfRun = { readonly ahead: FetchAhead; readonly listed: Map<string, KnownFile> };
 
 /** By the `__context__` of a run. */
 const runs = new WeakMap<object, OfRun>();

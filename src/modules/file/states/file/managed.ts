@@ -7,7 +7,7 @@ import {
   readPerms,
 } from '../../../_shared/files/check-perms.ts';
 import { accountIds, missingAccounts, warn } from '../../../_shared/files/file-checks.ts';
-import { modeText, normalizeMode } from '../../../_shared/files/file-mode.ts';
+import { keepsMode, modeText, normalizeMode } from '../../../_shared/files/file-mode.ts';
 import { exists, expandUser, isDir, isFile, lstatOf } from '../../../_shared/files/file-paths.ts';
 import type { SelinuxContext } from '../../../_shared/files/selinux.ts';
 import type { Stats } from '../../../_shared/safe-fs/fs.ts';
@@ -159,7 +159,7 @@ export const managed = async (
   const path = expandUser(name);
   const ret = newReturn(path);
   if (!path) return failed(ret, 'Destination file name is required');
-  const keepMode = typeof mode === 'string' && mode.toLowerCase() === 'keep';
+  const keepMode = keepsMode(mode);
   const wantedMode = keepMode ? undefined : normalizeMode(mode);
   const given = { contents, contents_pillar, contents_grains };
   const refusal = refuseArguments(given, Boolean(source), keepMode);
