@@ -1,4 +1,4 @@
-import { pauseIfLong } from '../data/pause.ts';
+import { runInTurns, runSteps, type Steps } from '../data/steps.ts';
 import type { Ranges } from '../data/taint.ts';
 import { cloneData, cloneTree, isTree } from '../data/values/clone.ts';
 import type { Data } from '../data/values/value.ts';
@@ -38,7 +38,7 @@ export const renderYaml = (text: string, stage: Stage): Data | Promise<Data> => 
     return renderShared(text, { file: request.file, trace: traceOf(origins, request.file) });
   const key = tainted && taint ? `${request.file}${markOf(tainted)}` : request.file;
   const known = cache.get(text)?.get(key);
-  if (known) return learned(known, request);
+  if (known) return runSteps(learned(known, request));
   const other = loading.get(text);
   if (other) return other.catch(() => undefined).then(() => renderYaml(text, stage));
   const scalars: Scalar[] = [];
@@ -58,17 +58,13 @@ export const renderYaml = (text: string, stage: Stage): Data | Promise<Data> => 
     else cache.set(text, new Map([[key, kept]]));
     return kept;
   };
-  if (text.length < pausedText) return learned(keep(loadYaml(text, options)), request);
+  if (text.length < pausedText) return runSteps(learned(keep(loadYaml(text, options)), request));
   const loaded = loadPaused(text, options).finally(() => loading.delete(text));
   loading.set(text, loaded);
   return loaded.then(async data => {
     const kept = keep(data);
     await ownTurn();
-    for (const [index, [value, ranges]] of kept.scalars.entries()) {
-      if (index % 1000 === 999) await pauseIfLong();
-      taint?.learn(value, ranges);
-    }
-    return kept.copy(kept.data);
+    return runInTurns(learned(kept, request), new Turns());
   });
 };
 
@@ -92,10 +88,19 @@ const renderShared = async (text: string, options: YamlLoadOptions): Promise<Dat
 };
 
 /** Returns the data after recording its taint in this host's table. */
-const learned = ({ data, copy, scalars }: Kept, { context: { taint } }: Stage['request']): Data => {
-  for (const [value, ranges] of scalars) taint?.learn(value, ranges);
+const learned = function* (
+  { data, copy, scalars }: Kept,
+  { context: { taint } }: Stage['request'],
+): Steps<Data> {
+  for (const [index, [value, ranges]] of scalars.entries()) {
+    if (index % stepSize === stepSize - 1) yield;
+    taint?.learn(value, ranges);
+  }
   return copy(data);
 };
+
+/** Scalars that are learned in one step. */
+const stepSize = 1000;
 
 const markOf = (ranges: Ranges): string =>
   ranges.map(({ start, end, isNode }) => `\0${start}-${end}${isNode ? 'n' : ''}`).join('');

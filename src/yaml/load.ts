@@ -1,4 +1,4 @@
-import { runSteps, type Steps } from '../data/steps.ts';
+import { runInTurns, runSteps, type Steps } from '../data/steps.ts';
 import type { Data } from '../data/values/value.ts';
 import type { Turns } from '../protocol/turns.ts';
 import { composeInSteps } from './compose.ts';
@@ -17,11 +17,7 @@ import type { YamlLoadOptions, YamlSource } from './yaml-error.ts';
  */
 export const loadYaml = (text: string, options: YamlLoadOptions = {}): Data => {
   const source = sourceOf(text, options);
-  if (isLarge(source)) {
-    const data = runSteps(loadPieces(source));
-    if (data !== undefined) return data;
-  }
-  return runSteps(loadWhole(source));
+  return runSteps(isLarge(source) ? loadInSteps(source) : loadWhole(source));
 };
 
 /**
@@ -35,15 +31,7 @@ export const loadYamlInPieces = async (
   options: YamlLoadOptions,
   turns: Turns,
   pieceSize?: number,
-): Promise<Data> => {
-  const source = sourceOf(text, options);
-  const steps = loadInSteps(source, pieceSize);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-    if (turns.areOver) await turns.pause();
-  }
-};
+): Promise<Data> => runInTurns(loadInSteps(sourceOf(text, options), pieceSize), turns);
 
 const loadInSteps = function* (source: YamlSource, pieceSize?: number): Steps<Data> {
   return (yield* loadPieces(source, pieceSize)) ?? (yield* loadWhole(source));
