@@ -30,36 +30,23 @@ export type TaintOptions = {
 
 export type CustomTags = ReadonlyMap<string, (value: Data) => Data>;
 
-/** A text that converts offsets to lines and columns of the file. */
-export class YamlSource {
-  readonly text: string;
-  readonly file: string;
-  readonly firstLine: number;
-  readonly ordered: boolean;
-  readonly tags: CustomTags | undefined;
-  readonly taint: TaintOptions | undefined;
-  readonly #trace: Trace | undefined;
+/** The lines of a text, which are counted at first use. */
+class TextLines {
+  readonly #text: string;
+  readonly #firstLine: number;
   #starts: number[] | undefined;
+  /** Where the last position was. */
   #line = 0;
 
-  constructor(text: string, { file, firstLine, ordered, tags, taint, trace }: YamlLoadOptions) {
-    this.text = text;
-    this.file = file ?? '<unicode string>';
-    this.firstLine = firstLine ?? 1;
-    this.ordered = ordered ?? false;
-    this.tags = tags;
-    this.taint = taint;
-    this.#trace = trace;
+  constructor(text: string, firstLine: number) {
+    this.#text = text;
+    this.#firstLine = firstLine;
   }
 
-  /** As `position`, as a callback. */
-  readonly locate = (offset: number): TextPosition => this.position(offset);
-
-  /** Returns a position. The offset after the end of the text is the line after its last. */
-  position(offset: number): TextPosition {
-    this.#starts ??= lineStarts(this.text);
+  readonly position = (offset: number): TextPosition => {
+    this.#starts ??= lineStarts(this.#text);
     const starts = this.#starts;
-    if (offset > this.text.length) return { line: starts.length + this.firstLine, column: 1 };
+    if (offset > this.#text.length) return { line: starts.length + this.#firstLine, column: 1 };
     const near = this.#line;
     const isNear = (starts[near] ?? 0) <= offset && offset < (starts[near + 2] ?? -1);
     let low = isNear ? near : 0;
@@ -70,15 +57,52 @@ export class YamlSource {
       else high = middle - 1;
     }
     this.#line = low;
-    const column = characters(this.text.slice(starts[low], offset)) + 1;
-    return { line: low + this.firstLine, column };
+    const column = characters(this.#text.slice(starts[low], offset)) + 1;
+    return { line: low + this.#firstLine, column };
+  };
+
+  /** Returns the offset at which a line begins, or the end of the text. */
+  startOf(line: number): number {
+    this.#starts ??= lineStarts(this.#text);
+    return this.#starts[line - this.#firstLine] ?? this.#text.length;
+  }
+}
+
+/** A text that converts offsets to lines and columns of the file. */
+export class YamlSource {
+  readonly text: string;
+  readonly file: string;
+  readonly firstLine: number;
+  readonly ordered: boolean;
+  readonly tags: CustomTags | undefined;
+  readonly taint: TaintOptions | undefined;
+  readonly #trace: Trace | undefined;
+  readonly #lines: TextLines;
+
+  constructor(text: string, { file, firstLine, ordered, tags, taint, trace }: YamlLoadOptions) {
+    this.text = text;
+    this.file = file ?? '<unicode string>';
+    this.firstLine = firstLine ?? 1;
+    this.ordered = ordered ?? false;
+    this.tags = tags;
+    this.taint = taint;
+    this.#trace = trace;
+    this.#lines = new TextLines(text, this.firstLine);
+  }
+
+  /** As `position`, for what is kept with the data: it holds the text alone, not where it came from. */
+  get locate(): (offset: number) => TextPosition {
+    return this.#lines.position;
+  }
+
+  /** Returns a position. The offset after the end of the text is the line after its last. */
+  position(offset: number): TextPosition {
+    return this.#lines.position(offset);
   }
 
   /** Returns the offset of a position from `position`, approximately. */
   offset({ line, column }: TextPosition): number {
-    this.#starts ??= lineStarts(this.text);
-    const start = this.#starts[line - this.firstLine] ?? this.text.length;
-    return Math.min(start + column - 1, this.text.length);
+    return Math.min(this.#lines.startOf(line) + column - 1, this.text.length);
   }
 
   /**
