@@ -1,9 +1,19 @@
-import { type PlainDict, setOwn } from './plain.ts';
+import { type Plain, type PlainDict, setOwn } from './plain.ts';
 
 /**
  * The prefix of an argument that is replaced by the result of a call just before its state runs.
  */
 export const slotPrefix = '__slot__:';
+
+/** Whether a value contains the text of a slot, or a key that reads as one. */
+export const containsSlot = (value: Plain | undefined): boolean => {
+  if (typeof value === 'string') return value.startsWith(slotPrefix);
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(containsSlot);
+  for (const [key, item] of Object.entries(value))
+    if (key.startsWith(slotPrefix) || containsSlot(item)) return true;
+  return false;
+};
 
 /** The call of a slot. */
 export type SlotCall = {

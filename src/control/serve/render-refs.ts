@@ -12,6 +12,7 @@ import type { ModuleMeta } from '../../protocol/meta.ts';
 import { isPlainDict, type PlainDict, plainText } from '../../protocol/plain.ts';
 import type { PrefetchedRender } from '../../protocol/prefetch.ts';
 import { isElsewhere, renderIdentity, sourcesIn } from '../../protocol/render-identity.ts';
+import { containsSlot } from '../../protocol/slot-call.ts';
 import { mergeWholeFloats } from '../../protocol/whole-floats.ts';
 import { readable } from '../../transport/unreachable.ts';
 import { callsOf, type ModuleCall, namedArguments } from '../prepare/calls-in-chunk.ts';
@@ -48,6 +49,8 @@ export class RenderRefs {
   readonly #entries = new Map<string, Entry>();
   /** Entries of which no key was computed, with the name of their state: most hosts ask for none. */
   readonly #unkeyed: (readonly [entry: Entry, state: string])[] = [];
+  /** Chunks with templates of which no entry was made, for the same reason. */
+  readonly #unread: (readonly [chunk: LowChunk, template: string, state: string])[] = [];
   /** Templates whose source is a folder, with the name of their state. */
   readonly #folders = new Map<Entry, string>();
   /** A slot computes arguments of a state on the host. */
@@ -63,18 +66,20 @@ export class RenderRefs {
   addChunks(chunks: readonly LowChunk[], pillar: Dict, modules: readonly ModuleMeta[]): void {
     for (const chunk of chunks) {
       const state = plainText(chunk.name);
-      this.hasSlots ||= JSON.stringify(chunk).includes('"__slot__:');
+      this.hasSlots ||= containsSlot(chunk);
       for (const call of callsOf(chunk)) this.addCall(call, modules, state, envOf(chunk));
       if (chunk.state === 'file' && chunk.fun === 'accumulated')
         for (const item of [chunk.text].flat()) this.#accumulated.add(JSON.stringify(item ?? null));
       const template = templateOf(chunk);
       if (template === undefined) continue;
       if (this.#taintOf(template)) throw chosenEngine(chunk, template);
-      this.#addTemplates(chunk, template, state, pillar);
+      this.#unread.push([chunk, template, state]);
+      this.#addTexts(chunk, template, state, pillar);
     }
   }
 
-  #addTemplates(chunk: LowChunk, template: string, state: string, pillar: Dict): void {
+  /** Adds the sources of a chunk. */
+  #addSources(chunk: LowChunk, template: string, state: string): void {
     const base = { template, saltenv: envOf(chunk), context: variablesOf(chunk) };
     const seen = chunkSeen(chunk);
     const sources = [chunk.source, chunk.sources].flatMap(sourcesIn);
@@ -90,10 +95,15 @@ export class RenderRefs {
       this.#unkeyed.push([entry, state]);
       if (chunk.state === 'file' && chunk.fun === 'recurse') this.#folders.set(entry, state);
     }
+  }
+
+  /** Adds the texts of a chunk. Which are tainted is decided now, before the host sends more. */
+  #addTexts(chunk: LowChunk, template: string, state: string, pillar: Dict): void {
     const texts = [...contentsOf(chunk), ...contentsFromPillar(chunk, pillar)];
     const grains = chunk.contents_grains;
     const isOfGrains = grains !== undefined && grains !== null;
     if (texts.length === 0 && !isOfGrains) return;
+    const base = { template, saltenv: envOf(chunk), context: variablesOf(chunk) };
     this.#unkeyed.push([
       {
         request: { ...base, source: '', chunk: { name: chunk.name } },
@@ -151,6 +161,7 @@ export class RenderRefs {
     { text, accumulator }: Added,
     roots: FileRoots,
   ): { request: PrefetchedRender; trust?: TemplateTrust } | undefined {
+    for (const unread of this.#unread.splice(0)) this.#addSources(...unread);
     for (const [unkeyed, state] of this.#unkeyed.splice(0)) this.#add(unkeyed, state);
     const entry = this.#entries.get(key) ?? this.#inFolders(key, roots);
     if (!entry) return undefined;
