@@ -64,8 +64,14 @@ export const watchTree = (
   return () => close(root);
 };
 
-const isFolder = (path: string): boolean =>
-  lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+/** False also for what this user may not see: an event must not end the program. */
+const isFolder = (path: string): boolean => {
+  try {
+    return lstatSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+};
 
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code);
 

@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process';
 import {
+  chmodSync,
   mkdirSync,
   mkdtempSync,
   realpathSync,
@@ -60,6 +62,28 @@ test('watchTree reports files in new folders, and in one that was made again', a
   writeFileSync(join(root, 'moved/b/x.sls'), 'x');
   await reported('moved/b/x.sls');
 });
+
+test.runIf(process.getuid?.() === 0)(
+  'watchTree reports a file in a folder that this user may list and not enter',
+  async () => {
+    const { root, reported } = watched();
+    const nobody = 65534;
+    chmodSync(root, 0o755);
+    mkdirSync(join(root, 'a/b/closed'), { mode: 0o744 });
+    await reported('a/b/closed');
+    const change = spawn('/bin/sh', ['-c', 'read line; touch "$0"', join(root, 'a/b/closed/new')], {
+      stdio: ['pipe', 'ignore', 'inherit'],
+    });
+    onTestFinished(() => void change.kill());
+    process.seteuid?.(nobody);
+    try {
+      change.stdin?.end('now\n');
+      await reported('a/b/closed/new');
+    } finally {
+      process.seteuid?.(0);
+    }
+  },
+);
 
 test('watchTree leaves out folders that are skipped and links to folders', async () => {
   const { root, seen, reported, close } = watched(path => path.endsWith('/skipped'));
