@@ -174,6 +174,10 @@ test('long input is not slow: each of these takes a moment', { timeout: 60_000 }
     ['{{ range(50000)|list|difference(range(50000)|list) }}', '[]'],
     ['{{ range(50000)|list|symmetric_difference(range(1, 50001)|list) }}', '[0, 50000]'],
     [
+      '{% set d = {} %}{% for i in range(30000) %}{% do d.update({(0, i): i}) %}{% endfor %}{{ d|length }}',
+      '30000',
+    ],
+    [
       "{% set x = 'a' * 60000000 %}{{ x[1:]|length }}{{ x|trim|truncate(10) }}",
       '59999999aaaaaaa...',
     ],

@@ -111,7 +111,18 @@ export const sortValues = <T>(
   return keyed.sort((a, b) => order(a, b) || 0).map(({ item }) => item);
 };
 
+/** The tuples that are keys, by their identity. */
 const tuples = new Map<string, WeakRef<Tuple>>();
+
+/** Tuples from which on those that nobody uses any more are removed. */
+const fewTuples = 10_000;
+let mostTuples = fewTuples;
+
+const removeUnused = (): void => {
+  for (const [text, ref] of tuples) if (!ref.deref()) tuples.delete(text);
+  // Most may be in use: the next search must not follow at once.
+  mostTuples = Math.max(fewTuples, 2 * tuples.size);
+};
 
 /** Returns the key of a value in a dict; equal tuples are one object. */
 export const comparisonKey = (value: Value): Key => {
@@ -128,7 +139,7 @@ const internTuple = (value: Tuple): Tuple => {
   const known = tuples.get(name)?.deref();
   if (known) return known;
   const kept = tuple(value);
-  if (tuples.size > 10_000) for (const [text, ref] of tuples) if (!ref.deref()) tuples.delete(text);
+  if (tuples.size > mostTuples) removeUnused();
   tuples.set(name, new WeakRef(kept));
   return kept;
 };
