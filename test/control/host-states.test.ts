@@ -1,5 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { RunParams, RunResult } from '../../src/protocol/job.ts';
+import type { LowChunk } from '../../src/protocol/low.ts';
+import { growth } from '../helpers/growth.ts';
 import { makeSite } from '../wrapper/site.ts';
 
 const restart = { tag: 'a', boot: 'b', delay: 0, wait: 1, kept: {} };
@@ -41,4 +43,45 @@ test('after a restart the run waits for another one that has begun meanwhile', a
     [false, undefined],
     [true, 'a'],
   ]);
+});
+
+/** Runs states of these names, all of which have begun on the host. */
+const running = async (names: readonly string[], more: Partial<LowChunk> = {}) => {
+  const request = async (): Promise<never> => ({ retcode: 0 }) as never;
+  const { site, close } = await makeSite({}, { peer: { request } });
+  onTestFinished(close);
+  const chunks = names.map((name, order) => {
+    const low = { state: 'test', fun: 'nop', name, __id__: name, __sls__: 'a', __env__: 'base' };
+    return { ...low, order, ...(name === 'secret' ? more : {}) } as LowChunk;
+  });
+  await site.states.run(chunks, { pillar: new Map(), test: false, saltenv: 'base' });
+  const tags = names.map(name => `test_|-${name}_|-${name}_|-nop`);
+  for (const tag of tags) site.states.started({ tag, id: '', fun: 'test.nop', name: '' });
+  return { states: site.states, tags };
+};
+
+test('output of a state is shown, unless it has no_log or is not of the run', async () => {
+  const { states, tags } = await running(['open', 'secret'], { no_log: true });
+  const shown = [...tags, 'test_|-other_|-other_|-nop'].map(tag =>
+    states.shown({ tag, stream: 'stdout', text: 'word' }),
+  );
+  expect(shown).toEqual([expect.objectContaining({ text: 'word' }), undefined, undefined]);
+});
+
+test('a piece of output costs the same however many states the run has', async () => {
+  const most = 4000;
+  const sizes = [most, most / 4];
+  const runs = new Map(
+    await Promise.all(
+      sizes.map(async size => {
+        const names = Array.from({ length: size }, (_, at) => `state ${at}`);
+        return [size, await running(names)] as const;
+      }),
+    ),
+  );
+  const work = (size: number) => () => {
+    const run = runs.get(size);
+    for (const tag of run?.tags ?? []) run?.states.shown({ tag, stream: 'stdout', text: '.' });
+  };
+  expect(await growth(work, most)).toBeUndefined();
 });

@@ -77,6 +77,8 @@ export class HostStates {
   readonly #running = new Map<string, StateStarted>();
   readonly #gate = new OutputLimiter();
   #planned: readonly LowChunk[] = [];
+  /** Whether the output of a state is shown, by tag; made when the first output arrives. */
+  #isShown: ReadonlyMap<string, boolean> | undefined;
 
   constructor(parts: StatesParts) {
     this.#parts = parts;
@@ -111,8 +113,9 @@ export class HostStates {
   /** Returns the part of a running state's output that is shown. */
   shown(piece: OutputPiece): OutputPiece | undefined {
     if (!this.isOwnRun || !this.#running.has(piece.tag)) return undefined;
-    const chunk = this.#planned.find(one => lowTag(one) === piece.tag);
-    return chunk === undefined || chunk.no_log === true ? undefined : this.#gate.take(piece);
+    // The host decides how many pieces it sends: none of them may cost a search.
+    this.#isShown ??= shownTags(this.#planned);
+    return this.#isShown.get(piece.tag) === true ? this.#gate.take(piece) : undefined;
   }
 
   /** Whether states that start now belong to the run itself. */
@@ -131,6 +134,7 @@ export class HostStates {
     const params = { ...(await this.#params(chunks, settings)), ...(guard && { guard }) };
     await ready();
     this.#planned = params.chunks;
+    this.#isShown = undefined;
     const requisites = (): RequisiteGraph => requisiteEdges(chunks);
     const job = await this.#job(chunks, settings, params);
     await pauseIfLong();
@@ -294,6 +298,16 @@ export class HostStates {
     throw new TsaltError('run-aborted', answer.aborted, { kind: 'host' });
   }
 }
+
+/** Of states with the same tag, one with `no_log` hides the output of all. */
+const shownTags = (chunks: readonly LowChunk[]): Map<string, boolean> => {
+  const shown = new Map<string, boolean>();
+  for (const chunk of chunks) {
+    const tag = lowTag(chunk);
+    shown.set(tag, chunk.no_log !== true && shown.get(tag) !== false);
+  }
+  return shown;
+};
 
 /** States that are registered without a pause. */
 const stepSize = 500;
