@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path';
 import { buildArtifact, buildGrainsProgram } from '../src/bundle/artifact.ts';
 import { discoverBuiltins } from '../src/bundle/discover.ts';
 import { kindsOf } from '../src/bundle/entry.ts';
+import { baseIn } from '../src/bundle/link.ts';
 import { packageRoot } from '../src/bundle/locate.ts';
 import { outOfFolder, prebuiltFiles, prebuiltIndex } from '../src/bundle/prebuilt.ts';
 import {
@@ -41,7 +42,6 @@ const prebuild = async (goal: 'host' | 'grains'): Promise<void> => {
     const told = goal === 'host' ? controlFunctions() : [];
     const build = goal === 'host' ? buildArtifact : buildGrainsProgram;
     const artifact = await build({ fileRoots: {}, cacheDir, controlFunctions: told });
-    await artifact.compressed();
     const dir = dirname(artifact.path);
     const made = (ending: RegExp): Buffer => {
       const name = readdirSync(dir).find(one => ending.test(one));
@@ -54,13 +54,17 @@ const prebuild = async (goal: 'host' | 'grains'): Promise<void> => {
     mkdirSync(dirname(to.index), { recursive: true });
     const pack = (file: string, content: string | Buffer): void =>
       writeFileSync(file, compress(content));
-    writeFileSync(to.packed, made(/\.br$/));
+    pack(to.packed, readFileSync(artifact.path));
     pack(to.map, made(/\.map$/));
     pack(to.meta, outOfFolder(root, made(/\.meta$/).toString()));
     if (goal === 'host')
       pack(to.described, outOfFolder(root, made(/^describe-host\.json$/).toString()));
     const index = JSON.parse(made(/^index-.*\.json$/).toString());
-    writeFileSync(to.index, prebuiltIndex(request, index));
+    const base =
+      goal === 'host'
+        ? await baseIn(root, readFileSync(artifact.path, 'latin1'), artifact.modules)
+        : undefined;
+    writeFileSync(to.index, prebuiltIndex(request, index, base));
   } finally {
     rmSync(cacheDir, { recursive: true, force: true });
   }

@@ -231,7 +231,8 @@ const compress = async (
     const text = await readFile(path);
     const bytes = await promisify(brotliCompress)(text, {
       params: {
-        [constants.BROTLI_PARAM_QUALITY]: 9,
+        // 1 % larger than by 9, for 60 % of the time.
+        [constants.BROTLI_PARAM_QUALITY]: 7,
         [constants.BROTLI_PARAM_SIZE_HINT]: text.length,
       },
     });

@@ -1,5 +1,5 @@
 import type { ControlFunction } from '../protocol/manifest.ts';
-import type { FunctionMeta, FunctionSignature, ModuleKind, Param } from '../protocol/meta.ts';
+import type { FunctionMeta, FunctionSignature, ModuleKind, ModuleMeta, Param } from '../protocol/meta.ts';
 import type { Described } from './describe.ts';
 import { type ModuleFolder, portablePath, reasonIn } from './portable-path.ts';
 
@@ -34,15 +34,76 @@ export const entryText = (
   control: readonly ControlFunction[],
   runtime: string,
 ): string => {
+  const items = modules.map(moduleText);
+  return `${lazily}require(${JSON.stringify(runtime)}).start(${manifestText(items, control)});\n`;
+};
+
+/**
+ * Returns the code of the base of a linked artifact: it has the runtime, all built-in modules and
+ * the exports of `tsalt-ssh/module`, and gives them to a function that is defined behind it.
+ */
+export const baseText = (modules: readonly EntryModule[], runtime: string, api: string): string =>
+  `${lazily}${link}(require(${JSON.stringify(runtime)}).start, [
+${modules.map(moduleText).join(',\n')}
+], () => require(${JSON.stringify(api)}));
+`;
+
+/** What a bundle that is linked to a base gets the exports of `tsalt-ssh/module` from. */
+export const apiFunction = 'tsaltApi';
+const link = 'tsaltLink';
+const start = 'tsaltStart';
+const builtins = 'tsaltBuiltins';
+
+/** What is before and behind the code of `linkedText`: a function that the base calls. */
+export const linkHead = `function ${link}(${start},${builtins},${apiFunction}){\n`;
+export const linkEnd = '}\n';
+
+/** Names a module in a base. */
+export const baseKey = ({ kind, file }: ModuleMeta): string => `${kind} ${file}`;
+
+/**
+ * Returns the code that is linked to a base: the user's modules, and which of the base's modules are
+ * there, in the order of `modules`.
+ *
+ * @param base - the names of the base's modules, in their order
+ */
+export const linkedText = (
+  modules: readonly EntryModule[],
+  base: readonly string[],
+  control: readonly ControlFunction[],
+): string => {
+  const places = new Map(base.map((key, at) => [key, at]));
+  const items: string[] = [];
+  for (let at = 0; at < modules.length; at += 1) {
+    const module = modules[at] as EntryModule;
+    if (!module.described.meta.builtin) {
+      items.push(moduleText(module));
+      continue;
+    }
+    const from = places.get(baseKey(module.described.meta)) ?? Number.NaN;
+    let end = from + 1;
+    for (let next = modules[at + 1]; next && isAt(next, places, end); next = modules[at + 1]) {
+      end += 1;
+      at += 1;
+    }
+    items.push(`...${builtins}.slice(${from}, ${end})`);
+  }
+  return `${start}(${manifestText(items, control)});\n`;
+};
+
+const isAt = (module: EntryModule, places: ReadonlyMap<string, number>, place: number): boolean =>
+  module.described.meta.builtin && places.get(baseKey(module.described.meta)) === place;
+
+const manifestText = (items: readonly string[], control: readonly ControlFunction[]): string => {
   const signed = control.filter(({ signature }) => signature !== undefined);
   const manifest = [
-    `modules: [\n${modules.map(moduleText).join(',\n')}\n]`,
+    `modules: [\n${items.join(',\n')}\n]`,
     `control: ${JSON.stringify(control.map(({ name }) => name).join(' '))}`,
     ...(signed.length > 0
       ? [`controlSignatures: ${text(signed.map(({ name, signature }) => [name, signature]))}`]
       : []),
   ];
-  return `${lazily}require(${JSON.stringify(runtime)}).start({ manifest: { ${manifest.join(', ')} } });\n`;
+  return `{ manifest: { ${manifest.join(', ')} } }`;
 };
 
 /** Returns the code of the bundle for the control node: thunks by kind and name. */

@@ -26,6 +26,26 @@ type Index = {
   readonly inputs: readonly Input[];
   readonly sha256: string;
   readonly size: number;
+  /** What other artifacts are linked to; not in the program that only collects grains. */
+  readonly base?: PrebuiltBase;
+};
+
+/** The part of an artifact that is the same whatever modules a user has. */
+export type PrebuiltBase = {
+  /** How many bytes of the artifact it takes, all of them ASCII. */
+  readonly size: number;
+  /** The names of its modules. */
+  readonly modules: readonly string[];
+  /** The names that `tsalt-ssh/module` exports. */
+  readonly api: readonly string[];
+};
+
+/** A base with its text, which ends with a line end, and its line of the file for positions. */
+export type LinkBase = Omit<PrebuiltBase, 'size'> & {
+  readonly text: string;
+  readonly trace: string;
+  readonly inputs: readonly InputMetadata[];
+  readonly absent: readonly string[];
 };
 
 export type PrebuiltRequest = {
@@ -93,6 +113,21 @@ export const takePrebuilt = async (
   return { sha256: index.sha256, size: index.size, inputs, absent: [] };
 };
 
+/** Returns the base of the prebuilt artifact, if none of its inputs has changed since. */
+export const prebuiltBase = (root: string): LinkBase | undefined => {
+  const index = readIndex(root);
+  if (!index?.base) return undefined;
+  const inputs = index.inputs.flatMap(input => unchanged(root, input) ?? []);
+  if (inputs.length < index.inputs.length) return undefined;
+  const { packed, map } = prebuiltFiles(root);
+  const [js, traces] = [read(packed), read(map)].map(unpack);
+  if (!js || !traces || sha256(js) !== index.sha256) return undefined;
+  const { size, ...base } = index.base;
+  const text = js.toString('latin1', 0, size);
+  const trace = traces.toString('utf8', 0, traces.indexOf('\n') + 1);
+  return { ...base, text, trace, inputs, absent: [] };
+};
+
 /**
  * Returns the prebuilt descriptions of the built-in modules, in the format of a file of
  * `describeAll`.
@@ -106,6 +141,7 @@ export const prebuiltDescriptions = (root: string): string | undefined => {
 export const prebuiltIndex = (
   request: PrebuiltRequest,
   built: Omit<PrebuiltArtifact, 'absent'>,
+  base?: PrebuiltBase,
 ): string => {
   const { root } = request;
   const inputOf = ({ path, sha256: sha }: InputMetadata): Input => [relative(root, path), sha];
@@ -117,6 +153,7 @@ export const prebuiltIndex = (
     inputs: built.inputs.map(inputOf).filter(([path]) => !path.split(sep).includes('node_modules')),
     sha256: built.sha256,
     size: built.size,
+    ...(base ? { base } : {}),
   } satisfies Index);
 };
 

@@ -7,13 +7,24 @@ import type { Cut } from './portable-path.ts';
 
 /** How many characters were removed in a line before one of its columns; all 0-based. */
 type Shift = readonly [line: number, column: number, missing: number];
-type Kept = { readonly map: SourceMapPayload; readonly shifts: readonly Shift[] };
+/** What is kept of a part of an artifact that begins at a line, 0-based. */
+type Kept = {
+  readonly line: number;
+  readonly map: SourceMapPayload;
+  readonly shifts: readonly Shift[];
+};
 
-/** Returns the data that maps an artifact's text to its sources, as the text of a file. */
+/**
+ * Returns the data that maps a part of an artifact's text to its sources, as one line of a file.
+ *
+ * @param line - how many lines of the artifact are before this part
+ */
 export const packTrace = (
   { text, map }: { readonly text: string; readonly map: string },
   cuts: readonly Cut[],
-): string => JSON.stringify({ map: JSON.parse(map), shifts: shiftsOf(text, cuts) } satisfies Kept);
+  line = 0,
+): string =>
+  `${JSON.stringify({ line, map: JSON.parse(map), shifts: shiftsOf(text, cuts) } satisfies Kept)}\n`;
 
 /** Returns where the text on hosts is shorter than the text of the source map. */
 const shiftsOf = (text: string, cuts: readonly Cut[]): Shift[] => {
@@ -44,29 +55,36 @@ export const openTrace = (root: string, path: string): Artifact['trace'] => {
   return opened.trace;
 };
 
-const traceOf = (root: string, kept: Kept): Artifact['trace'] => {
-  const map = new SourceMap(kept.map);
+const traceOf = (root: string, kept: readonly Kept[]): Artifact['trace'] => {
+  const parts = kept.map(part => ({ ...part, map: new SourceMap(part.map) }));
   return positions =>
     positions.flatMap(position => {
-      const [line, column] = asBuilt(kept.shifts, position);
-      const found = map.findEntry(line, column);
+      const part = parts.findLast(({ line }) => line < position[0]);
+      if (!part) return [];
+      const [row, column] = asBuilt(part.shifts, part.line, position);
+      const found = part.map.findEntry(row, column);
       if (!('originalSource' in found) || found.originalSource === '') return [];
       return [placed(root, found.originalSource, found.originalLine, found.originalColumn)];
     });
 };
 
-const read = (path: string): Kept | undefined => {
+const read = (path: string): Kept[] | undefined => {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Kept;
+    const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
+    return lines.map(line => JSON.parse(line) as Kept);
   } catch {
     return undefined;
   }
 };
 
-/** Returns the 0-based position in the text of the source map. */
-const asBuilt = (shifts: readonly Shift[], [line, column]: StackPosition): [number, number] => {
-  const row = line - 1;
-  const at = column - 1 - (row === 0 ? artifactHead.length : 0);
+/** Returns the 0-based position in the text of the source map of a part that begins at a line. */
+const asBuilt = (
+  shifts: readonly Shift[],
+  begin: number,
+  [line, column]: StackPosition,
+): [number, number] => {
+  const row = line - 1 - begin;
+  const at = column - 1 - (line === 1 ? artifactHead.length : 0);
   const missing = shifts.findLast(shift => shift[0] === row && shift[1] <= at)?.[2] ?? 0;
   return [row, at + missing];
 };
