@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeCodeCache } from './helpers/code-cache.ts';
 import { removeFolder } from './helpers/remove-folder.ts';
 import { runPrefix } from './helpers/run-prefix.ts';
 
@@ -10,6 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Tests run the built command line: a clone that has none yet gets it before the first of them. */
 export const setup = (): void => {
+  makeCodeCache();
   if (['main.cjs', 'tsalt-ssh.cjs'].every(name => existsSync(`${root}dist/${name}`))) return;
   execFileSync(process.execPath, [`${root}scripts/build.mjs`], { stdio: 'inherit' });
 };

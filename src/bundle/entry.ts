@@ -1,5 +1,11 @@
 import type { ControlFunction } from '../protocol/manifest.ts';
-import type { FunctionMeta, FunctionSignature, ModuleKind, ModuleMeta, Param } from '../protocol/meta.ts';
+import type {
+  FunctionMeta,
+  FunctionSignature,
+  ModuleKind,
+  ModuleMeta,
+  Param,
+} from '../protocol/meta.ts';
 import type { Described } from './describe.ts';
 import { type ModuleFolder, portablePath, reasonIn } from './portable-path.ts';
 
@@ -39,8 +45,8 @@ export const entryText = (
 };
 
 /**
- * Returns the code of the base of a linked artifact: it has the runtime, all built-in modules and
- * the exports of `tsalt-ssh/module`, and gives them to a function that is defined behind it.
+ * Returns the code of the base of a linked artifact. It calls a function that is defined behind it,
+ * with the runtime, the built-in modules and the exports of `tsalt-ssh/module`.
  */
 export const baseText = (modules: readonly EntryModule[], runtime: string, api: string): string =>
   `${lazily}${link}(require(${JSON.stringify(runtime)}).start, [
@@ -48,13 +54,13 @@ ${modules.map(moduleText).join(',\n')}
 ], () => require(${JSON.stringify(api)}));
 `;
 
-/** What a bundle that is linked to a base gets the exports of `tsalt-ssh/module` from. */
+/** The name of the base's function that returns the exports of `tsalt-ssh/module`. */
 export const apiFunction = 'tsaltApi';
 const link = 'tsaltLink';
 const start = 'tsaltStart';
 const builtins = 'tsaltBuiltins';
 
-/** What is before and behind the code of `linkedText`: a function that the base calls. */
+/** The texts around the code of `linkedText`, which make it the function that the base calls. */
 export const linkHead = `function ${link}(${start},${builtins},${apiFunction}){\n`;
 export const linkEnd = '}\n';
 

@@ -22,7 +22,7 @@ type LinkRequest = {
   readonly control: readonly ControlFunction[];
   /** The file whose `start` is called. */
   readonly runtime: string;
-  /** Gives the sources of a bundle the names that the user knows. */
+  /** Names the sources of a bundle by their archives. */
   readonly rename: (bundle: Bundle) => Bundle;
 };
 

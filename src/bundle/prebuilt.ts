@@ -26,7 +26,7 @@ type Index = {
   readonly inputs: readonly Input[];
   readonly sha256: string;
   readonly size: number;
-  /** What other artifacts are linked to; not in the program that only collects grains. */
+  /** Other artifacts are linked to it. The program that only collects grains has none. */
   readonly base?: PrebuiltBase;
 };
 

@@ -7,7 +7,7 @@ import { lazyBuiltins } from './lazy-builtins.ts';
 import { define, ownScopes } from './own-scopes.ts';
 import { archiveImports } from './zip.ts';
 
-/** What esbuild made of a text. */
+/** A bundle that esbuild made. */
 export type Bundled = {
   readonly text: string;
   /** The source map of the text, as JSON. */
@@ -30,13 +30,13 @@ export type Bundling = {
   readonly api?: readonly string[] | undefined;
 };
 
-/** What a user's module imports our functions from. */
+/** The package of our functions for modules. */
 const apiName = 'tsalt-ssh/module';
 
 /** The file of this package that has these functions. */
 export const apiFile = (root: string): string => join(root, 'src', 'modules', 'api.ts');
 
-/** Bundles a text that imports or requires files, and tells why if that fails. */
+/** Bundles a text and the files that it imports. If that fails, returns the reason. */
 export const runEsbuild = async (
   root: string,
   text: string,

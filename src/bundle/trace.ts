@@ -7,7 +7,7 @@ import type { Cut } from './portable-path.ts';
 
 /** How many characters were removed in a line before one of its columns; all 0-based. */
 type Shift = readonly [line: number, column: number, missing: number];
-/** What is kept of a part of an artifact that begins at a line, 0-based. */
+/** The positions in a part of an artifact, which begins at a 0-based line. */
 type Kept = {
   readonly line: number;
   readonly map: SourceMapPayload;

@@ -193,7 +193,7 @@ test('a module that imports a source of tsalt-ssh has it only once', async () =>
   expect(text).not.toContain('tsaltLink');
 });
 
-test('a name that tsalt-ssh/module does not export is told, and breaks one module only', async () => {
+test('a build reports a name that tsalt-ssh/module does not export, and leaves out one module only', async () => {
   const { broken, text } = await buildWith('typo', {
     ...greet,
     '_modules/typo.ts':

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type CliResult, tsalt } from './cli.ts';
+import { keepCode, takeCode } from './code-cache.ts';
 import {
   type EmbeddedServer,
   type EmbeddedServerOptions,
@@ -87,6 +88,7 @@ export const startProject = async ({
     NO_COLOR: '1',
   };
   mkdirSync(env.HOME, { mode: 0o700 });
+  takeCode(env.XDG_CACHE_HOME);
   return {
     dir,
     key,
@@ -98,6 +100,7 @@ export const startProject = async ({
       tsalt(args, { cwd: dir, ...options, env: { ...env, ...options.env } }),
     close: async () => {
       await Promise.all(Object.values(started).map(host => host.server.close()));
+      keepCode(env.XDG_CACHE_HOME);
       removeFolder(dir);
     },
   };
