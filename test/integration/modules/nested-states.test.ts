@@ -6,7 +6,8 @@ import { tsalt } from '../../helpers/cli.ts';
 import { removeFolder } from '../../helpers/remove-folder.ts';
 
 let project: string;
-const run = (...args: string[]) => tsalt(['--local', '--out', 'json', ...args], { cwd: project });
+const run = (...args: string[]) =>
+  tsalt(['--local', '--out', 'json', ...args], { cwd: project, env: { HOME: project } });
 const write = (path: string, text: string): void => {
   mkdirSync(dirname(join(project, path)), { recursive: true });
   writeFileSync(join(project, path), text);

@@ -10,7 +10,7 @@ afterAll(() => removeFolder(project));
 
 const run = (providers: string, ...args: string[]) => {
   writeFileSync(join(project, 'tsalt.yaml'), `cachedir: cache\nproviders: ${providers}\n`);
-  return tsalt(['--local', '--out', 'json', ...args], { cwd: project });
+  return tsalt(['--local', '--out', 'json', ...args], { cwd: project, env: { HOME: project } });
 };
 
 test("providers take the names of Salt's documents", async () => {
