@@ -1,8 +1,7 @@
 import type { Redis } from 'ioredis';
 import { isPlainDict } from '../protocol/plain.ts';
-import { prefix } from './connect.ts';
 import { isSigned, type PublicKey, type QueueKeys, signed, workerId } from './keys.ts';
-import { workerOf } from './names.ts';
+import { prefix, workerOf } from './names.ts';
 
 /** A worker's description of itself. */
 export type LiveWorker = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { keyedName, openBytes, sealBytes } from './cipher.ts';
-import { prefix } from './connect.ts';
+import { prefix } from './names.ts';
 
 /** Seconds for which the files of a project stay in Redis after the last run that needs them. */
 const kept = 24 * 3600;

@@ -2,13 +2,12 @@ import { readFileSync } from 'node:fs';
 import type { Queue, Worker } from 'bullmq';
 import type { Redis, RedisOptions } from 'ioredis';
 import { messageOf, TsaltError } from '../protocol/error.ts';
+import { prefix } from './names.ts';
+import { StreamReader } from './stream.ts';
 
 /** A queue of BullMQ, and a connection for plain requests. */
 export type JobQueue = Queue;
 export type RedisClient = Redis;
-
-/** Prefix of our keys in Redis. */
-export const prefix = 'tsalt';
 
 /** How to connect to Redis. */
 export type RedisAddress = {
@@ -87,6 +86,8 @@ export const shownAddress = ({ host, port, db, tls }: RedisAddress): string =>
 const patience = 20_000;
 /** Milliseconds that a last request may take. */
 const lastPatience = 2000;
+/** Seconds for which a request of an idle worker waits for a job. */
+const idleWait = 15;
 /** Milliseconds of the longest pause between two attempts to connect again. */
 const longestPause = 1000;
 
@@ -144,6 +145,17 @@ export class QueueServer {
     return redis;
   }
 
+  /**
+   * Reads the messages of a stream, one after the other.
+   *
+   * @throws TsaltError `queue` if Redis does not respond
+   */
+  async read(name: string, work: (data: unknown) => Promise<void>): Promise<void> {
+    const reader = new StreamReader(await this.redis(), name, work);
+    this.#closers.push(async () => reader.stop());
+    void reader.run();
+  }
+
   /** @throws TsaltError `queue` if Redis does not respond */
   async queue(name: string): Promise<Queue> {
     const { Queue } = await import('bullmq');
@@ -179,14 +191,14 @@ export class QueueServer {
   }
 
   /**
-   * Works on the jobs of a queue, one after the other unless `concurrency` says more.
+   * Works on the jobs of a queue.
    *
-   * @param mayStall a job may be delivered again after its worker was silent
+   * @param concurrency how many of them at once
    */
   async worker(
     name: string,
     work: (data: unknown) => Promise<void>,
-    { concurrency = 1, mayStall = false }: { concurrency?: number; mayStall?: boolean } = {},
+    concurrency: number,
   ): Promise<Worker> {
     const { Worker } = await import('bullmq');
     const worker = new Worker(name, job => work(job.data), {
@@ -194,7 +206,8 @@ export class QueueServer {
       prefix,
       concurrency,
       // A host is never run twice: the worker that died may have changed it.
-      maxStalledCount: mayStall ? 1000 : 0,
+      maxStalledCount: 0,
+      drainDelay: idleWait,
       removeOnComplete: { count: 0 },
       removeOnFail: { count: 0 },
     });

@@ -1,5 +1,5 @@
-import type { Queue } from 'bullmq';
 import { openBytes, sealBytes } from './cipher.ts';
+import type { StreamWriter } from './stream.ts';
 
 /** Milliseconds in which messages are collected. */
 const together = 15;
@@ -15,7 +15,7 @@ export type MessageRoute = {
 const aboutOf = ({ jid, instance, to }: MessageRoute, sequence: number): string =>
   `tsalt-ssh message ${jid} ${instance} ${to} ${sequence}`;
 
-/** A job in a queue of messages. */
+/** An entry of a stream of messages. */
 type Envelope = {
   readonly jid: string;
   readonly instance: string;
@@ -23,18 +23,19 @@ type Envelope = {
   readonly sealed: string;
 };
 
-/** Sends messages in order; messages of the same moment share one job. */
+/** Sends messages in order; messages of the same moment share one entry. */
 export class MessageSender {
-  readonly #queue: Queue;
+  readonly #stream: Pick<StreamWriter, 'append'>;
   readonly #key: Uint8Array;
   readonly #route: MessageRoute;
   #texts: string[] = [];
   #sequence = 0;
   #timer: NodeJS.Timeout | undefined;
+  #last = 0;
   #work: Promise<unknown> = Promise.resolve();
 
-  constructor(queue: Queue, key: Uint8Array, route: MessageRoute) {
-    this.#queue = queue;
+  constructor(stream: Pick<StreamWriter, 'append'>, key: Uint8Array, route: MessageRoute) {
+    this.#stream = stream;
     this.#key = key;
     this.#route = route;
   }
@@ -44,7 +45,12 @@ export class MessageSender {
     this.#timer ??= setTimeout(() => this.#flush(), together);
   }
 
-  /** Resolves when all messages are in the queue. */
+  /** Sends this message if none was sent for so many milliseconds: any message is a sign of life. */
+  sendIfQuiet(text: string, milliseconds: number): void {
+    if (Date.now() - this.#last >= milliseconds) this.send(text);
+  }
+
+  /** Resolves when all messages are in Redis. */
   async sent(): Promise<void> {
     this.#flush();
     await this.#work;
@@ -58,11 +64,10 @@ export class MessageSender {
     const { jid, instance } = this.#route;
     const sequence = this.#sequence;
     this.#sequence += 1;
+    this.#last = Date.now();
     const sealed = sealBytes(bytes, this.#key, aboutOf(this.#route, sequence)).toString('base64');
     const envelope: Envelope = { jid, instance, sequence, sealed };
-    this.#work = this.#work
-      .then(() => this.#queue.add('messages', envelope, { removeOnComplete: true }))
-      .catch(() => undefined);
+    this.#work = this.#work.then(() => this.#stream.append(envelope)).catch(() => undefined);
   }
 }
 
@@ -84,8 +89,8 @@ export class MessageReceiver {
   }
 
   /**
-   * Decrypts a job. A job that was already received is empty: a queue may deliver twice, and an
-   * attacker may replay an old one.
+   * Decrypts an entry. One that was already received is empty: a writer that was cut off may write it
+   * twice, and an attacker may replay an old one.
    *
    * @throws Error if it is not from the other side, or if an earlier one is missing
    */
@@ -110,7 +115,7 @@ export class LostMessages extends Error {
   }
 }
 
-/** Reads a job of a message queue; undefined for other data. */
+/** Reads an entry of a stream of messages; undefined for other data. */
 export const envelopeOf = (data: unknown): Envelope | undefined => {
   const { jid, instance, sequence, sealed } = (data ?? {}) as Partial<Envelope>;
   const isRight =

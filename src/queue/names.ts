@@ -1,11 +1,14 @@
+/** Prefix of our keys in Redis. */
+export const prefix = 'tsalt';
+
 /** The queue of the jobs of a segment. */
 export const segmentQueue = (segment: string): string => `jobs-${segment}`;
 
-/** The queue of the messages to the control node of a run. */
-export const runQueue = (jid: string): string => `run-${jid}`;
+/** The stream of the messages to the control node of a run. */
+export const runStream = (jid: string): string => `run-${jid}`;
 
-/** The queue of the messages to a process of a worker, whichever run they belong to. */
-export const instanceQueue = (instance: string): string => `to-${instance.replace(/~\d+$/, '')}`;
+/** The stream of the messages to a process of a worker, whichever run they belong to. */
+export const instanceStream = (instance: string): string => `to-${instance.replace(/~\d+$/, '')}`;
 
 /** The name of a process of a worker. Only the worker can sign for it, and open what is sent to it. */
 export const instanceName = (segment: string, worker: string, process: string): string =>

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { Queue } from 'bullmq';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { newKey } from '../../src/queue/cipher.ts';
@@ -15,11 +14,11 @@ const route = { jid, instance: 'dmz~1', to: 'control' } as const;
 
 type Envelope = NonNullable<ReturnType<typeof envelopeOf>>;
 
-/** The jobs of these messages, one each. */
+/** The entries of these messages, one each. */
 const sealed = async (key: Buffer, texts: readonly string[], to = route): Promise<Envelope[]> => {
   const jobs: Envelope[] = [];
-  const queue = { add: async (_: string, data: Envelope) => void jobs.push(data) };
-  const sender = new MessageSender(queue as unknown as Queue, key, to);
+  const stream = { append: async (data: object) => void jobs.push(data as Envelope) };
+  const sender = new MessageSender(stream, key, to);
   for (const text of texts) {
     sender.send(text);
     await sender.sent();
@@ -84,11 +83,11 @@ test('other data in the queue is refused', () => {
   );
 });
 
-test('messages that come about together are one job', async () => {
+test('messages that come about together are one entry', async () => {
   const key = newKey();
   const jobs: Envelope[] = [];
-  const queue = { add: async (_: string, data: Envelope) => void jobs.push(data) };
-  const sender = new MessageSender(queue as unknown as Queue, key, route);
+  const stream = { append: async (data: object) => void jobs.push(data as Envelope) };
+  const sender = new MessageSender(stream, key, route);
   for (let at = 0; at < 50; at += 1) sender.send(String(at));
   await sender.sent();
   expect(jobs).toHaveLength(1);
@@ -108,6 +107,32 @@ test('a repeated message does not count as a sign of life', async () => {
     expect(receiver.heard).toBe(heard);
     receiver.open(second);
     expect(receiver.heard).toBe(heard + 60_000);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('a sign of life is sent only if nothing else was', async () => {
+  const sent: Envelope[] = [];
+  const stream = { append: async (data: object) => void sent.push(data as Envelope) };
+  const sender = new MessageSender(stream, newKey(), route);
+  vi.useFakeTimers({ toFake: ['Date'] });
+  try {
+    const beat = async (): Promise<number> => {
+      sender.sendIfQuiet('alive', 5000);
+      await sender.sent();
+      return sent.length;
+    };
+    expect(await beat()).toBe(1);
+    vi.setSystemTime(Date.now() + 4999);
+    expect(await beat()).toBe(1);
+    vi.setSystemTime(Date.now() + 1);
+    expect(await beat()).toBe(2);
+    vi.setSystemTime(Date.now() + 3000);
+    sender.send('an event');
+    await sender.sent();
+    vi.setSystemTime(Date.now() + 3000);
+    expect(await beat()).toBe(3);
   } finally {
     vi.useRealTimers();
   }

@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { privateDir, writePrivate } from '../../bundle/private-dir.ts';
 import { messageOf } from '../../protocol/error.ts';
+import { beat } from '../../queue/alive.ts';
 import { keyedName } from '../../queue/cipher.ts';
-import type { JobQueue, RedisClient } from '../../queue/connect.ts';
+import type { RedisClient } from '../../queue/connect.ts';
 import { MessageReceiver, MessageSender } from '../../queue/messages.ts';
+import { runStream } from '../../queue/names.ts';
 import type { QueueJob } from '../../queue/sealed-job.ts';
+import { StreamWriter } from '../../queue/stream.ts';
 import {
   decodeMessage,
   encodeMessage,
@@ -27,7 +30,6 @@ const silence = 60_000;
 type RunParts = {
   readonly jid: string;
   readonly key: Buffer;
-  readonly queue: JobQueue;
   readonly instance: string;
   readonly redis: RedisClient;
   readonly folder: string;
@@ -56,8 +58,9 @@ export class BrokeredRun {
 
   constructor(parts: RunParts) {
     this.#parts = parts;
-    const { queue, key, jid, instance } = parts;
-    this.#sender = new MessageSender(queue, key, { jid, instance, to: 'control' });
+    const { redis, key, jid, instance } = parts;
+    const outbox = new StreamWriter(redis, runStream(jid));
+    this.#sender = new MessageSender(outbox, key, { jid, instance, to: 'control' });
     this.#receiver = new MessageReceiver(key, { jid, instance, to: 'worker' });
     this.over = new Promise(resolve => {
       this.#end = resolve;
@@ -94,9 +97,9 @@ export class BrokeredRun {
     if (!isGranted && !this.#child && this.#claims.size === 0) this.#finish();
   }
 
-  /** Sends a sign of life; ends the run if the control node is silent. */
+  /** Sends a sign of life if nothing else was; ends the run if the control node is silent. */
   beat(): void {
-    this.#send({ type: 'alive' });
+    this.#sender.sendIfQuiet(encodeMessage({ type: 'alive' }), beat);
     if (Date.now() - this.#receiver.heard > silence)
       this.abort('the control node was silent for too long');
   }
@@ -245,7 +248,6 @@ export class BrokeredRun {
     for (const done of this.#atWork.values()) done();
     for (const answer of this.#claims.values()) answer(false);
     rmSync(this.#keyFolder, { recursive: true, force: true });
-    void this.#parts.queue.close().catch(() => undefined);
     this.#end();
   }
 }

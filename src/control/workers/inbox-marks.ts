@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { JobQueue } from '../../queue/connect.ts';
+import type { StreamWriter } from '../../queue/stream.ts';
 
 /** Attempts after which a mark that has not arrived is taken for lost. */
 const mostBehind = 24;
@@ -14,12 +14,12 @@ export class InboxMarks {
   #behind = 0;
 
   /** Sends a mark unless one is on its way. */
-  async send(inbox: JobQueue): Promise<void> {
+  async send(inbox: StreamWriter): Promise<void> {
     this.#behind += 1;
     if (this.#mark !== undefined && this.#behind < mostBehind) return;
     this.#mark = randomBytes(8).toString('hex');
     this.#behind = 0;
-    await inbox.add('mark', { mark: this.#mark }, { removeOnComplete: true });
+    await inbox.append({ mark: this.#mark });
   }
 
   /** Whether a message is the mark that is on its way. */

@@ -5,14 +5,9 @@ import { beat, sayAlive, sayGone } from '../../queue/alive.ts';
 import { inTime, type JobQueue, type QueueServer, type RedisClient } from '../../queue/connect.ts';
 import { type PublicKey, type QueueKeys, workerId } from '../../queue/keys.ts';
 import { envelopeOf } from '../../queue/messages.ts';
-import {
-  instanceName,
-  instanceQueue,
-  joinedName,
-  runQueue,
-  segmentQueue,
-} from '../../queue/names.ts';
+import { instanceName, instanceStream, joinedName, segmentQueue } from '../../queue/names.ts';
 import { JobOpener, type QueueJob, type SealedJob, sealedJobOf } from '../../queue/sealed-job.ts';
+import { removeStream } from '../../queue/stream.ts';
 import { BrokeredRun } from './brokered-run.ts';
 
 /** A worker of a segment. */
@@ -53,7 +48,6 @@ export class QueueBroker {
   #joined = 0;
   #timer: NodeJS.Timeout | undefined;
   #stopTaking: () => Promise<unknown> = async () => undefined;
-  #outbox: JobQueue | undefined;
   #jobs: Promise<JobQueue> | undefined;
   /** It was logged that jobs of the segment are for other workers. */
   #isStranger = false;
@@ -73,15 +67,11 @@ export class QueueBroker {
   async start(): Promise<void> {
     const { server, segment, concurrency } = this.#settings;
     this.#redis = await server.redis();
-    this.#outbox = await server.queue(instanceQueue(this.#instance));
-    await server.worker(instanceQueue(this.#instance), data => this.#receive(data), {
-      mayStall: true,
-    });
+    await server.read(instanceStream(this.#instance), data => this.#receive(data));
     await this.#alive();
     this.#timer = setInterval(() => void this.#beat(), beat);
-    const taking = await server.worker(segmentQueue(segment), data => this.#work(data), {
-      concurrency,
-    });
+    const work = (data: unknown): Promise<void> => this.#work(data);
+    const taking = await server.worker(segmentQueue(segment), work, concurrency);
     this.#stopTaking = () => taking.pause(true);
   }
 
@@ -101,7 +91,7 @@ export class QueueBroker {
     clearInterval(this.#timer);
     const farewells = [
       this.#redis && sayGone(this.#redis, this.#instance),
-      this.#outbox?.obliterate({ force: true }),
+      this.#redis && removeStream(this.#redis, instanceStream(this.#instance)),
     ];
     await inTime(Promise.allSettled(farewells));
     await this.#settings.server.close();
@@ -184,13 +174,11 @@ export class QueueBroker {
   }
 
   async #openRun(jid: string, key: Buffer): Promise<BrokeredRun> {
-    const { server, folder, log } = this.#settings;
-    const queue = await server.queue(runQueue(jid));
+    const { folder, log } = this.#settings;
     this.#joined += 1;
     return new BrokeredRun({
       jid,
       key,
-      queue,
       instance: joinedName(this.#instance, this.#joined),
       redis: this.#redis as RedisClient,
       folder,

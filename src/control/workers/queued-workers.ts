@@ -1,21 +1,17 @@
 import type { Request } from '../../config/request.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
-import { beat, type LiveWorker, liveWorkers } from '../../queue/alive.ts';
+import { beat } from '../../queue/alive.ts';
 import { putBlobs } from '../../queue/blobs.ts';
-import {
-  inTime,
-  type JobQueue,
-  QueueServer,
-  type RedisAddress,
-  type RedisClient,
-} from '../../queue/connect.ts';
-import type { PublicKey, QueueKeys } from '../../queue/keys.ts';
+import { inTime, type JobQueue, QueueServer, type RedisClient } from '../../queue/connect.ts';
+import type { PublicKey } from '../../queue/keys.ts';
 import { envelopeOf, LostMessages, MessageReceiver, MessageSender } from '../../queue/messages.ts';
-import { instanceQueue, runQueue, segmentQueue } from '../../queue/names.ts';
+import { instanceStream, runStream, segmentQueue } from '../../queue/names.ts';
 import { JobSealer, type SealedJob } from '../../queue/sealed-job.ts';
+import { removeStream, StreamWriter } from '../../queue/stream.ts';
 import { Endable } from './endable.ts';
 import { InboxMarks } from './inbox-marks.ts';
+import { KnownWorkers, type QueueAccess } from './known-workers.ts';
 import {
   decodeMessage,
   encodeMessage,
@@ -23,19 +19,10 @@ import {
   type ToFleetWorker,
 } from './messages.ts';
 import type { PoolMaker, PoolWorker, WorkerPool } from './pool.ts';
-import { aborted, noWorker, otherVersion, queueGone, unknownSegment } from './queue-refusals.ts';
+import { aborted, otherVersion, queueGone, unknownSegment } from './queue-refusals.ts';
 import { queuedRunName, RunKeys } from './run-keys.ts';
 import { collectProject, projectKey } from './sent-project.ts';
 import { sendHostAway, sendRequest, withoutSecrets } from './sent-request.ts';
-
-/** How a run reaches remote workers. */
-export type QueueAccess = {
-  readonly connection: RedisAddress;
-  readonly keys: QueueKeys;
-  /** The keys of the workers, by segment. */
-  readonly workers: ReadonlyMap<string, readonly PublicKey[]>;
-  readonly version: string;
-};
 
 /** Milliseconds without a message after which a worker is given up, and without an answer Redis. */
 const silence = 30_000;
@@ -80,7 +67,7 @@ type Remote = PoolWorker & {
 };
 
 type Opened = {
-  readonly inbox: JobQueue;
+  readonly redis: RedisClient;
   readonly begin: ToFleetWorker;
 };
 
@@ -110,6 +97,7 @@ class QueuedWorkers implements WorkerPool {
   readonly #receivers = new Map<string, MessageReceiver>();
   readonly #runKeys = new RunKeys();
   readonly #sealer: JobSealer;
+  readonly #known: KnownWorkers;
   readonly #queues = new Map<string, Promise<JobQueue>>();
   readonly #gone = new Set<string>();
   #redis: Promise<RedisClient> | undefined;
@@ -136,6 +124,7 @@ class QueuedWorkers implements WorkerPool {
     this.#parts = parts;
     this.#jid = queuedRunName(parts.request.options.jid);
     this.#sealer = new JobSealer(parts.access.keys);
+    this.#known = new KnownWorkers(parts.access);
     this.#server = new QueueServer(parts.access.connection, warn);
   }
 
@@ -147,8 +136,7 @@ class QueuedWorkers implements WorkerPool {
     const segment = host.via ?? '';
     if (this.#keysOf(segment).length === 0) throw unknownSegment(host, segment);
     this.#redis ??= this.#server.redis();
-    const workers = await liveWorkers(await this.#redis, this.#parts.access.workers);
-    this.#checkAlive(workers, host, segment);
+    await this.#known.check(await this.#redis, host, segment);
     this.#opened ??= this.#open(this.#redis);
     await this.#opened;
     const job = await this.#sealed(id, segment);
@@ -211,19 +199,19 @@ class QueuedWorkers implements WorkerPool {
 
   async #removeInbox(): Promise<void> {
     const opened = await this.#opened;
-    await opened?.inbox.obliterate({ force: true });
+    if (opened) await removeStream(opened.redis, runStream(this.#jid));
   }
 
   async #open(connected: Promise<RedisClient>): Promise<Opened> {
     const { access, request, hosts } = this.#parts;
     const redis = await connected;
-    const inbox = await this.#server.queue(runQueue(this.#jid));
+    const inbox = new StreamWriter(redis, runStream(this.#jid));
     const key = projectKey(access.keys, access.workers);
     const { project, blobs } = await collectProject(request.config, key);
     await putBlobs(redis, key, blobs);
     const receive = (data: unknown): Promise<void> =>
       this.#marks.isArrived(data) ? this.#caughtUp(redis) : this.#receive(data);
-    await this.#server.worker(runQueue(this.#jid), receive, { mayStall: true });
+    await this.#server.read(runStream(this.#jid), receive);
     this.#timer = setInterval(() => void this.#look(redis, inbox).catch(() => undefined), beat);
     this.#timer.unref();
     const begin: ToFleetWorker = {
@@ -232,7 +220,7 @@ class QueuedWorkers implements WorkerPool {
       hosts,
       project,
     };
-    return { inbox, begin };
+    return { redis, begin };
   }
 
   #queue(name: string): Promise<JobQueue> {
@@ -241,19 +229,10 @@ class QueuedWorkers implements WorkerPool {
     return queue;
   }
 
-  /** @throws TsaltError if none of these workers can take a host of the segment */
-  #checkAlive(workers: readonly LiveWorker[], host: Host, segment: string): void {
-    const { access } = this.#parts;
-    const all = workers.filter(one => one.segment === segment);
-    const [first] = all;
-    if (!first) throw noWorker(host, segment, access.connection);
-    if (all.some(({ version }) => version === access.version)) return;
-    throw otherVersion(host, first.version, access.version, segment);
-  }
-
   /** Gives the workers a sign of life. Who was silent is known when the mark has arrived. */
-  async #look(redis: RedisClient, inbox: JobQueue): Promise<void> {
-    for (const remote of this.#remotes.values()) remote.send({ type: 'alive' });
+  async #look(redis: RedisClient, inbox: StreamWriter): Promise<void> {
+    const alive = encodeMessage({ type: 'alive' });
+    for (const { sender } of this.#remotes.values()) sender.sendIfQuiet(alive, beat);
     this.#unanswered += 1;
     if (this.#unanswered > mostSilent) {
       this.#takes.end(queueGone(this.#parts.access.connection, silence));
@@ -284,14 +263,12 @@ class QueuedWorkers implements WorkerPool {
 
   async #lookAtWaiting(redis: RedisClient): Promise<void> {
     const now = Date.now();
-    let workers: readonly LiveWorker[] | undefined;
     for (const [id, waiting] of [...this.#waiting]) {
       try {
         if (now - waiting.seen > waiting.pause) await this.#offerAgain(id, waiting);
         if (now - waiting.since < patience) continue;
         waiting.since = now;
-        workers ??= await liveWorkers(redis, this.#parts.access.workers);
-        this.#checkAlive(workers, waiting.host, waiting.segment);
+        await this.#known.check(redis, waiting.host, waiting.segment);
       } catch (error) {
         // Redis itself may be unreachable: then the state of the workers is unknown.
         if (!(error instanceof TsaltError) || !this.#waiting.delete(id)) continue;
@@ -378,8 +355,9 @@ class QueuedWorkers implements WorkerPool {
     const known = this.#remotes.get(instance);
     const key = this.#runKeys.ofProcess(instance)?.key;
     if (known || !key) return known;
-    const queue = await this.#queue(instanceQueue(instance));
-    const sender = new MessageSender(queue, key, { jid: this.#jid, instance, to: 'worker' });
+    const { redis, begin } = (await this.#opened) as Opened;
+    const outbox = new StreamWriter(redis, instanceStream(instance));
+    const sender = new MessageSender(outbox, key, { jid: this.#jid, instance, to: 'worker' });
     const remote: Remote = {
       instance,
       sender,
@@ -389,7 +367,6 @@ class QueuedWorkers implements WorkerPool {
       isElsewhere: true,
     };
     this.#remotes.set(instance, remote);
-    const { begin } = (await this.#opened) as Opened;
     remote.send(begin);
     if (this.#isAborted) remote.send({ type: 'abort' });
     return remote;

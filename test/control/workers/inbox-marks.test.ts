@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { InboxMarks } from '../../../src/control/workers/inbox-marks.ts';
 import { QueueServer, redisAddress } from '../../../src/queue/connect.ts';
+import { removeStream, StreamWriter } from '../../../src/queue/stream.ts';
 import { hasRedis, startRedis, type TestRedis } from '../../helpers/redis.ts';
 
 describe.skipIf(!hasRedis)('marks (needs redis-server)', () => {
@@ -16,17 +17,17 @@ describe.skipIf(!hasRedis)('marks (needs redis-server)', () => {
   });
 
   test('a mark arrives when all that was sent before is read, and one at a time is on its way', async () => {
-    const inbox = await server.queue('marked');
+    const inbox = new StreamWriter(redis.client, 'marked');
     const marks = new InboxMarks();
     const message = { jid: '1', instance: 'a', sequence: 0, sealed: '' };
-    for (let at = 0; at < 30; at += 1) await inbox.add('messages', message);
+    for (let at = 0; at < 30; at += 1) await inbox.append(message);
     await marks.send(inbox);
     await marks.send(inbox);
-    await inbox.add('messages', message);
-    expect(await inbox.getWaitingCount()).toBe(32);
+    await inbox.append(message);
+    expect(await redis.client.xlen('tsalt:marked')).toBe(32);
 
     const read: unknown[] = [];
-    await server.worker('marked', async data => {
+    await server.read('marked', async data => {
       read.push(marks.isArrived(data) ? 'mark' : data);
     });
     await expect.poll(() => read.length).toBe(32);
@@ -40,14 +41,14 @@ describe.skipIf(!hasRedis)('marks (needs redis-server)', () => {
   });
 
   test('a mark that does not arrive is replaced', async () => {
-    const inbox = await server.queue('lost');
+    const inbox = new StreamWriter(redis.client, 'lost');
     const marks = new InboxMarks();
     await marks.send(inbox);
-    await inbox.obliterate({ force: true });
+    await removeStream(redis.client, 'lost');
     for (let at = 0; at < 30; at += 1) await marks.send(inbox);
-    const [job, ...more] = await inbox.getWaiting();
+    const [entry, ...more] = await redis.client.xrange('tsalt:lost', '-', '+');
     expect(more).toEqual([]);
-    expect(marks.isArrived(job?.data)).toBe(true);
+    expect(marks.isArrived(JSON.parse(entry?.[1][1] ?? ''))).toBe(true);
     expect(marks.isArrived({ mark: 'another' })).toBe(false);
   });
 });

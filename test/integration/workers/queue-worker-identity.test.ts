@@ -1,11 +1,12 @@
 import { join } from 'node:path';
-import { Queue, Worker } from 'bullmq';
+import { Worker } from 'bullmq';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { encodeMessage } from '../../../src/control/workers/messages.ts';
 import { sayAlive, sayGone } from '../../../src/queue/alive.ts';
 import { openKeys, parseKey, workerId } from '../../../src/queue/keys.ts';
 import { envelopeOf, MessageReceiver, MessageSender } from '../../../src/queue/messages.ts';
 import { JobOpener } from '../../../src/queue/sealed-job.ts';
+import { StreamWriter } from '../../../src/queue/stream.ts';
 import { type Project, startProject } from '../../helpers/project.ts';
 import { startWorker, type TestWorker, workerKeyOf } from '../../helpers/queue-worker.ts';
 import { hasRedis, startRedis, type TestRedis } from '../../helpers/redis.ts';
@@ -108,12 +109,11 @@ roster_defaults: {via: dmz}
     const heard = await listen(async () => {
       const taken = takeOne(lasting, async data => {
         const { jid, runKey, number } = await open(data);
-        const inbox = new Queue(`run-${jid}`, connection());
+        const inbox = new StreamWriter(redis.client, `run-${jid}`);
         const route = { jid, instance: forged, to: 'control' } as const;
         const sender = new MessageSender(inbox, Buffer.from(runKey, 'base64'), route);
         sender.send(encodeMessage({ type: 'claim', id: number }));
         await sender.sent();
-        await inbox.close();
       });
       const [run] = await Promise.all([project.run('*', 'test.ping'), taken]);
       expect(run).toMatchObject({ code: 0 });
