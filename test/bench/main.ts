@@ -1,7 +1,7 @@
 /**
  * `npm run bench [-- NAME…] [--json]`: a table per bench, or one JSON object. `peers` also takes
- * `--runs=N`, `--only=WORKLOAD,…` and `--programs=NAME,…`; `queue` takes `--hosts=N`, `--workers=N,…`
- * and `--at-once=N`.
+ * `--runs=N`, `--only=WORKLOAD,…` and `--programs=NAME,…`; `queue` takes `--hosts=N`, `--workers=N,…`,
+ * `--states=N` and `--at-once=N`.
  */
 type Result = { readonly table: string; readonly rows: readonly object[] };
 
@@ -27,6 +27,7 @@ const benches: Readonly<Record<string, () => Promise<Result>>> = {
   queue: async () =>
     (await import('./queue.ts')).benchQueue({
       hosts: Number(option('hosts') ?? 1000),
+      states: Number(option('states') ?? 20),
       workers: (option('workers') ?? '1,4').split(',').map(Number),
       atOnce: Number(option('at-once') ?? 200),
     }),

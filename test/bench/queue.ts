@@ -1,8 +1,17 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Redis } from 'ioredis';
 import { packSources } from '../../src/bundle/packed-sources.ts';
 import { openKeys, publicKeyText } from '../../src/queue/keys.ts';
 import { packageRoot } from '../helpers/cli.ts';
@@ -11,13 +20,12 @@ import { startRedis } from '../helpers/redis.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { type Row, tableOf } from './measure.ts';
 
-/** States of each host. */
-const states = 20;
-
 type Options = {
   readonly hosts: number;
   /** Numbers of workers, one run for each. */
   readonly workers: readonly number[];
+  /** States of each host. */
+  readonly states: number;
   /** Hosts at work at once, on all workers together. */
   readonly atOnce: number;
 };
@@ -26,16 +34,14 @@ type Options = {
  * Simulated hosts through queue workers: control node, Redis and workers are real, the hosts are
  * scripts in the workers' processes that find nothing to change.
  */
-export const benchQueue = async ({
-  hosts,
-  workers,
-  atOnce,
-}: Options): Promise<{ table: string; rows: readonly Row[] }> => {
+export const benchQueue = async (
+  options: Options,
+): Promise<{ table: string; rows: readonly Row[] }> => {
   const dir = mkdtempSync(join(tmpdir(), 'tsalt-bench-'));
   try {
     const program = await buildProgram(join(dir, 'program'));
     const rows: Row[] = [];
-    for (const count of workers) rows.push(await measure(dir, program, hosts, count, atOnce));
+    for (const count of options.workers) rows.push(await measure(dir, program, count, options));
     return { table: tableOf(rows), rows };
   } finally {
     removeFolder(dir);
@@ -71,9 +77,8 @@ const buildProgram = async (folder: string): Promise<string> => {
 const measure = async (
   dir: string,
   bin: string,
-  hosts: number,
   count: number,
-  atOnce: number,
+  { hosts, states, atOnce }: Options,
 ): Promise<Row> => {
   const folder = join(dir, `project-${count}`);
   const home = join(folder, 'home');
@@ -95,8 +100,13 @@ const measure = async (
   const sls = Array.from({ length: states }, (_, at) => `state ${at}:\n  test.nop: []\n`);
   writeFileSync(join(folder, 'states/site.sls'), sls.join(''));
   const settings = { name: 'sim', queue: redis.url, control, bin };
+  const inWorker = { SIMULATED_RUNS: join(folder, 'runs') };
   const args = ['--concurrency', String(Math.ceil(atOnce / count))];
-  const started = await Promise.all(dirs.map(one => startWorker({ ...settings, dir: one, args })));
+  const runs = join(folder, 'runs');
+  mkdirSync(runs);
+  const started = await Promise.all(
+    dirs.map(one => startWorker({ ...settings, dir: one, args, env: inWorker })),
+  );
   const used = new Map<number, Usage>();
   const look = (): void => {
     for (const { process: worker } of started)
@@ -111,10 +121,14 @@ const measure = async (
     const usage = join(folder, 'usage.json');
     const words = ['*', 'state.apply', 'site', '--out=quiet', `--max-procs=${atOnce}`];
     const began = performance.now();
-    await run(['--require', join(packageRoot, 'test/bench/usage.cjs'), bin, ...words], folder, {
-      ...env,
-      USAGE_FILE: usage,
-    });
+    const code = await exitCodeOf(
+      ['--require', join(packageRoot, 'test/bench/usage.cjs'), bin, ...words],
+      folder,
+      {
+        ...env,
+        USAGE_FILE: usage,
+      },
+    );
     const seconds = (performance.now() - began) / 1000;
     look();
     const after = await redisFigures(redis.client);
@@ -122,6 +136,8 @@ const measure = async (
     const all = [...used.values()];
     return {
       name: `${hosts} hosts, ${count} workers`,
+      'exit code': code,
+      'ran once': ranOnce(runs),
       'wall s': seconds.toFixed(1),
       'hosts/s': Math.round(hosts / seconds),
       'control ms/host': (own.cpu / hosts).toFixed(1),
@@ -140,19 +156,42 @@ const measure = async (
 
 const execute = promisify(execFile);
 
+/** How many hosts ran on one worker, once. */
+const ranOnce = (folder: string): number => {
+  const times = new Map<string, number>();
+  for (const name of readdirSync(folder))
+    for (const id of readFileSync(join(folder, name), 'utf8').trim().split('\n'))
+      times.set(id, (times.get(id) ?? 0) + 1);
+  return [...times.values()].filter(count => count === 1).length;
+};
+
+/** Runs Node with these words. @returns the exit code */
+const exitCodeOf = (...given: Parameters<typeof run>): Promise<string> =>
+  run(...given).then(
+    () => '0',
+    (error: { readonly code?: unknown }) => String(error.code),
+  );
+
 /** Runs Node with these words. Fails with what it printed if it ends with another code than 0. */
 const run = (words: readonly string[], cwd: string, env: Readonly<Record<string, string>>) =>
   execute(process.execPath, words, { cwd, env: { ...process.env, ...env } });
 
-/** Requests of BullMQ, and for signs of life, that are sent: not what scripts call inside. And the most bytes in use. */
-const redisFigures = async (redis: {
-  info: (section: string) => Promise<string>;
-}): Promise<{ requests: number; peak: number }> => {
-  const commands = await redis.info('commandstats');
-  const memory = await redis.info('memory');
-  const sent = /cmdstat_(?:eval|evalsha|bzpopmin|mget|scan):calls=(\d+)/g;
+/**
+ * Requests that the programs sent for jobs, messages, files and signs of life, and the most bytes in
+ * use. Redis counts what scripts of BullMQ call inside as well: of the commands that are counted here,
+ * an event (xadd) now and then cut (xtrim), and a lock (set) for each job.
+ */
+const redisFigures = async (
+  redis: Pick<Redis, 'info' | 'xinfo'>,
+): Promise<{ requests: number; peak: number }> => {
+  const [commands, memory] = await Promise.all([redis.info('commandstats'), redis.info('memory')]);
+  const callsOf = (name: string): number =>
+    Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(commands)?.[1] ?? 0);
+  const sent = ['eval', 'evalsha', 'bzpopmin', 'scan', 'mget', 'xread', 'xadd', 'expire', 'ping'];
+  const events = await redis.xinfo('STREAM', 'tsalt:jobs-sim:events').catch(() => []);
+  const inside = (events as unknown[])[(events as unknown[]).indexOf('entries-added') + 1];
   return {
-    requests: [...commands.matchAll(sent)].reduce((sum, [, calls]) => sum + Number(calls), 0),
+    requests: sent.reduce((sum, name) => sum + callsOf(name), 0) - Number(inside ?? 0),
     peak: Number(/used_memory_peak:(\d+)/.exec(memory)?.[1]),
   };
 };

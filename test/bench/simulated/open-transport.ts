@@ -1,3 +1,5 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { lowTag } from '../../../src/protocol/low.ts';
 import type { Transport } from '../../../src/transport/transport.ts';
 import { profileGrains } from '../../../src/validate/hosts/grain-profiles.ts';
@@ -17,6 +19,8 @@ const unchangedHost = (id: string): FarScript => ({
   request: ({ id: number, method, params }, end) => {
     const answer = (value: unknown): void => end.message({ t: 'res', id: number, value });
     if (method !== 'run') return answer({ value: true, retcode: 0 });
+    const { SIMULATED_RUNS: runs } = process.env;
+    if (runs !== undefined) appendFileSync(join(runs, String(process.pid)), `${id}\n`);
     for (const chunk of params.chunks) {
       const { __id__: chunkId, fun, name } = chunk;
       const tag = lowTag(chunk);
