@@ -52,6 +52,7 @@ export class BrokeredRun {
   #tree = '';
   #cwd = '';
   #keyFiles = 0;
+  #isEnding = false;
   #end: () => void = () => undefined;
   /** Resolves when the run has ended on this worker. */
   readonly over: Promise<void>;
@@ -74,6 +75,11 @@ export class BrokeredRun {
     return this.#parts.instance;
   }
 
+  /** It takes no further hosts: the worker joins the run again for them. */
+  get isEnding(): boolean {
+    return this.#isEnding;
+  }
+
   /** Claims a host, and resolves when the work on it is done. */
   async host({ number, version }: QueueJob, own: string): Promise<void> {
     // A job may be in the queue twice.
@@ -92,6 +98,8 @@ export class BrokeredRun {
     clearTimeout(late);
     this.#claims.delete(number);
     if (isGranted) await done;
+    // Who waits for the current hosts need not wait for one that was denied.
+    else this.#atWork.get(number)?.();
     this.#atWork.delete(number);
     // The run has ended, or the job is an old one.
     if (!isGranted && !this.#child && this.#claims.size === 0) this.#finish();
@@ -117,6 +125,7 @@ export class BrokeredRun {
 
   /** Ends the current hosts in order, and the run with them. */
   abort(why: string): void {
+    this.#isEnding = true;
     this.#parts.log(`Run ${this.#parts.jid} is ended: ${why}.`);
     this.#child?.send({ type: 'abort' });
     const late = new Promise(resolve => setTimeout(resolve, silence).unref());
@@ -237,6 +246,7 @@ export class BrokeredRun {
   }
 
   async #close(): Promise<void> {
+    this.#isEnding = true;
     const child = this.#child;
     this.#child = undefined;
     await child?.close();

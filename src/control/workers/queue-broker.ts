@@ -161,9 +161,16 @@ export class QueueBroker {
     );
   }
 
-  #runOf({ jid, runKey }: QueueJob): Promise<BrokeredRun> {
-    const known = this.#runs.get(jid);
-    if (known) return known;
+  async #runOf(job: QueueJob): Promise<BrokeredRun> {
+    const { jid, runKey } = job;
+    const joined = this.#runs.get(jid);
+    if (joined) {
+      const known = await joined;
+      if (!known.isEnding) return known;
+      // It may have given up a control node that is heard again now.
+      await known.over;
+      return this.#runOf(job);
+    }
     const run = this.#openRun(jid, Buffer.from(runKey, 'base64'));
     this.#runs.set(jid, run);
     run.then(
