@@ -7,8 +7,8 @@ const atOnce = 8;
 /** Milliseconds for which a request waits for the first entry. */
 const longestWait = 10_000;
 
-/** Milliseconds without a response after which a connection was cut without notice. */
-const patience = 2 * longestWait;
+/** Milliseconds without a response after which a connection was cut without notice, at first. */
+const usualPatience = 2 * longestWait;
 
 /** Entries that were read are removed after so many, after so many characters, or milliseconds. */
 const mostRead = 64;
@@ -58,6 +58,7 @@ export class StreamReader {
   readonly #redis: Redis;
   readonly #key: string;
   readonly #work: (data: unknown) => Promise<void>;
+  readonly #patience: number;
   #last = '0-0';
   #count = atOnce;
   #read = 0;
@@ -65,11 +66,21 @@ export class StreamReader {
   #removed = Date.now();
   #isStopped = false;
 
-  /** @param redis a connection for this reader alone: requests that wait hold up all others */
-  constructor(redis: Redis, name: string, work: (data: unknown) => Promise<void>) {
+  /**
+   * @param redis a connection for this reader alone: requests that wait hold up all others
+   * @param patience milliseconds without a response after which the connection is replaced: longer
+   *   than a request waits
+   */
+  constructor(
+    redis: Redis,
+    name: string,
+    work: (data: unknown) => Promise<void>,
+    patience = usualPatience,
+  ) {
     this.#redis = redis;
     this.#key = keyOf(name);
     this.#work = work;
+    this.#patience = patience;
   }
 
   /** Reads until `stop` is called. */
@@ -105,11 +116,21 @@ export class StreamReader {
   }
 
   async #response(): Promise<Awaited<ReturnType<Redis['xread']>>> {
-    // The next connection repeats the request.
-    const late = setTimeout(() => this.#redis.disconnect(true), patience).unref();
+    let patience = this.#patience;
+    let late: NodeJS.Timeout | undefined;
+    const wait = (): void => {
+      late = setTimeout(replace, patience).unref();
+    };
+    const replace = (): void => {
+      // The next connection repeats the request. A long response over a slow link needs more time.
+      patience *= 2;
+      this.#redis.disconnect(true);
+      wait();
+    };
+    wait();
     try {
-      const wait = ['COUNT', this.#count, 'BLOCK', longestWait] as const;
-      return await this.#redis.xread(...wait, 'STREAMS', this.#key, this.#last);
+      const how = ['COUNT', this.#count, 'BLOCK', longestWait] as const;
+      return await this.#redis.xread(...how, 'STREAMS', this.#key, this.#last);
     } finally {
       clearTimeout(late);
     }

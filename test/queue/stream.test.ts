@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connect, createServer, type Socket } from 'node:net';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { QueueServer, redisAddress } from '../../src/queue/connect.ts';
-import { removeStream, StreamWriter } from '../../src/queue/stream.ts';
+import { removeStream, StreamReader, StreamWriter } from '../../src/queue/stream.ts';
 import { hasRedis, startRedis, type TestRedis } from '../helpers/redis.ts';
 
 describe.skipIf(!hasRedis)('streams (needs redis-server)', () => {
@@ -62,5 +64,46 @@ describe.skipIf(!hasRedis)('streams (needs redis-server)', () => {
     await expect.poll(() => new Set(found).size, { timeout: 20_000 }).toBe(12);
     // A writer that was cut off may write an entry twice: its sequence number says so.
     expect([...new Set(found)]).toEqual(Array.from({ length: 12 }, (_, number) => number));
+  }, 60_000);
+
+  test('connections that fall silent are replaced until one responds', async () => {
+    const sockets = new Set<Socket>();
+    let isSilent = false;
+    let silenced = 0;
+    const proxy = createServer(client => {
+      const far = connect(Number(new URL(redis.url).port), '127.0.0.1');
+      if (isSilent) silenced += 1;
+      for (const [from, to] of [
+        [client, far],
+        [far, client],
+      ] as const) {
+        sockets.add(from);
+        from.on('error', () => undefined);
+        from.on('close', () => to.destroy());
+        from.on('data', bytes => isSilent || to.write(bytes));
+      }
+    });
+    await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+      proxy.close();
+    });
+    const { port } = proxy.address() as { readonly port: number };
+    const client = new Redis({ port, host: '127.0.0.1', maxRetriesPerRequest: null });
+    client.on('error', () => undefined);
+    const found: unknown[] = [];
+    const reader = new StreamReader(client, 'silent', async data => void found.push(data), 100);
+    onTestFinished(() => reader.stop());
+    void reader.run();
+    const writer = new StreamWriter(redis.client, 'silent');
+    await writer.append({ number: 1 });
+    await expect.poll(() => found.length).toBe(1);
+    isSilent = true;
+    await writer.append({ number: 2 });
+    await expect.poll(() => silenced).toBeGreaterThan(2);
+    expect(found.length).toBe(1);
+    isSilent = false;
+    await writer.append({ number: 3 });
+    await expect.poll(() => found).toEqual([{ number: 1 }, { number: 2 }, { number: 3 }]);
   }, 60_000);
 });
