@@ -100,12 +100,11 @@ const measure = async (
   const sls = Array.from({ length: states }, (_, at) => `state ${at}:\n  test.nop: []\n`);
   writeFileSync(join(folder, 'states/site.sls'), sls.join(''));
   const settings = { name: 'sim', queue: redis.url, control, bin };
-  const inWorker = { SIMULATED_RUNS: join(folder, 'runs') };
   const args = ['--concurrency', String(Math.ceil(atOnce / count))];
   const runs = join(folder, 'runs');
   mkdirSync(runs);
   const started = await Promise.all(
-    dirs.map(one => startWorker({ ...settings, dir: one, args, env: inWorker })),
+    dirs.map(one => startWorker({ ...settings, dir: one, args, env: { SIMULATED_RUNS: runs } })),
   );
   const used = new Map<number, Usage>();
   const look = (): void => {
@@ -124,10 +123,7 @@ const measure = async (
     const code = await exitCodeOf(
       ['--require', join(packageRoot, 'test/bench/usage.cjs'), bin, ...words],
       folder,
-      {
-        ...env,
-        USAGE_FILE: usage,
-      },
+      { ...env, USAGE_FILE: usage },
     );
     const seconds = (performance.now() - began) / 1000;
     look();

@@ -3,7 +3,7 @@ import { type Data, type Dict, isDict, toData, toDict, toPlain } from '../../dat
 import { TsaltError } from '../../protocol/error.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
-import { containsSlot, parseSlotCall, slotPrefix } from '../../protocol/slot-call.ts';
+import { parseSlotCall, slotPrefix } from '../../protocol/slot-call.ts';
 import { unpack } from '../../render/confined/wire.ts';
 import { readable } from '../../transport/unreachable.ts';
 import type { WrapperContext } from '../../wrapper/context.ts';
@@ -60,7 +60,6 @@ export class HostFunctions {
 
   /** Registers the calls of slots, except of slots that a host sent. */
   #addSlots(chunk: LowChunk): void {
-    if (!containsSlot(chunk)) return;
     for (const text of textsIn(chunk)) {
       if (!text.startsWith(slotPrefix) || this.#taintOf(text)) continue;
       const call = parseSlotCall(text.slice(slotPrefix.length).replace(/^[^:]*:/, ''));

@@ -80,7 +80,7 @@ export class RenderRefs {
 
   /** Adds the sources of a chunk. */
   #addSources(chunk: LowChunk, template: string, state: string): void {
-    const base = { template, saltenv: envOf(chunk), context: variablesOf(chunk) };
+    const base = sharedOf(chunk, template);
     const seen = chunkSeen(chunk);
     const sources = [chunk.source, chunk.sources].flatMap(sourcesIn);
     // In other states the name may be the source; in `cmd.script` arguments follow it.
@@ -103,10 +103,9 @@ export class RenderRefs {
     const grains = chunk.contents_grains;
     const isOfGrains = grains !== undefined && grains !== null;
     if (texts.length === 0 && !isOfGrains) return;
-    const base = { template, saltenv: envOf(chunk), context: variablesOf(chunk) };
     this.#unkeyed.push([
       {
-        request: { ...base, source: '', chunk: { name: chunk.name } },
+        request: { ...sharedOf(chunk, template), source: '', chunk: { name: chunk.name } },
         texts: new Set(texts.filter(text => !this.#taintOf(text)).map(textHash)),
         isFromHost: isOfGrains || texts.some(text => this.#taintOf(text)),
         isInRoots: false,
@@ -255,6 +254,13 @@ const variablesOf = ({ defaults, context }: LowChunk): PlainDict =>
     isPlainDict(defaults) ? defaults : undefined,
     isPlainDict(context) ? context : undefined,
   );
+
+/** Returns what the requests of all templates of a chunk have in common. */
+const sharedOf = (chunk: LowChunk, template: string) => ({
+  template,
+  saltenv: envOf(chunk),
+  context: variablesOf(chunk),
+});
 
 /** Returns the part of the chunk that its templates see. */
 const chunkSeen = (chunk: LowChunk): PlainDict => {
