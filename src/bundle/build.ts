@@ -3,18 +3,17 @@ import { join, resolve } from 'node:path';
 import type { ModuleMeta } from '../protocol/meta.ts';
 import type { ArtifactOptions } from './artifact.ts';
 import { autoStates } from './auto-state.ts';
-import { type Bundle, bundleAll } from './bundle-all.ts';
+import { type Built, type Bundle, bundleAll } from './bundle-all.ts';
 import { pathsOf } from './cache-paths.ts';
 import { describeAll } from './describe-all.ts';
 import type { FoundModule } from './discover.ts';
 import { controlEntryText, type EntryModule, entryText, type Goal, kindsOf } from './entry.ts';
-import { type InputMetadata, inputMetadata, sha256 } from './inputs.ts';
+import { inputMetadata, sha256 } from './inputs.ts';
 import { linked } from './link.ts';
 import { packMeta } from './meta-file.ts';
-import { withoutFolders } from './portable-path.ts';
 import { type PrebuiltArtifact, prebuiltDescriptions } from './prebuilt.ts';
 import { writePrivate } from './private-dir.ts';
-import { packTrace } from './trace.ts';
+import { tracedText } from './trace.ts';
 import { inArchives, openZip } from './zip.ts';
 
 /** The input and the output of a build. */
@@ -26,14 +25,6 @@ export type BuildRequest = {
   readonly found: readonly FoundModule[];
   readonly options: ArtifactOptions;
   readonly goal: Goal;
-};
-
-/** A bundle without the folders of this machine, and what is kept of it. */
-export type Built = Omit<Bundle, 'map'> & {
-  /** The text of the file that maps positions. */
-  readonly trace: string;
-  /** Inputs whose content was read already. */
-  readonly known: readonly InputMetadata[];
 };
 
 /** Describes and bundles all modules: the slow way, taken if something changed. */
@@ -65,8 +56,7 @@ export const build = async ({
     const entry = (modules: readonly EntryModule[]): string =>
       goal === 'control' ? controlEntryText(modules) : entryText(modules, control, runtime);
     const bundle = rename(await bundleAll({ root, modules: wanted, entry }));
-    const { text, cuts } = withoutFolders(bundle.text);
-    return { ...bundle, text, trace: packTrace(bundle, cuts), known: [] };
+    return { ...bundle, ...tracedText(bundle), known: [] };
   };
   const bundled =
     (goal === 'host' && runtime === main

@@ -1,9 +1,18 @@
 import { TsaltError } from '../protocol/error.ts';
 import type { EntryModule } from './entry.ts';
+import type { InputMetadata } from './inputs.ts';
 import { type Bundled, runEsbuild } from './run-esbuild.ts';
 
 /** A bundle, and the modules in it: broken ones are left out of its text. */
 export type Bundle = Bundled & { readonly modules: readonly EntryModule[] };
+
+/** A bundle without the folders of this machine, and what is kept of it. */
+export type Built = Omit<Bundle, 'map'> & {
+  /** The text of the file that maps positions. */
+  readonly trace: string;
+  /** Inputs whose content was read already. */
+  readonly known: readonly InputMetadata[];
+};
 
 type Wanted = {
   readonly root: string;
@@ -30,8 +39,7 @@ export const bundleAll = async ({ root, modules, entry, api }: Wanted): Promise<
   // Users' code, or a package of theirs, may show the names of its classes.
   const bundling = { own, shortNames: user.length === 0, api };
   const first = await runEsbuild(root, entry(modules), bundling);
-  if (first.ok && (await importsWhatExists(root, user, api)))
-    return { ...first, absent: first.absent, modules };
+  if (first.ok && (await importsWhatExists(root, user, api))) return { ...first, modules };
   const reasons = new Map<string, string>();
   const probe = async (group: readonly EntryModule[]): Promise<void> => {
     for (const module of group) {

@@ -79,26 +79,13 @@ export const linkedText = (
   control: readonly ControlFunction[],
 ): string => {
   const places = new Map(base.map((key, at) => [key, at]));
-  const items: string[] = [];
-  for (let at = 0; at < modules.length; at += 1) {
-    const module = modules[at] as EntryModule;
-    if (!module.described.meta.builtin) {
-      items.push(moduleText(module));
-      continue;
-    }
-    const from = places.get(baseKey(module.described.meta)) ?? Number.NaN;
-    let end = from + 1;
-    for (let next = modules[at + 1]; next && isAt(next, places, end); next = modules[at + 1]) {
-      end += 1;
-      at += 1;
-    }
-    items.push(`...${builtins}.slice(${from}, ${end})`);
-  }
+  const items = modules.map(module =>
+    module.described.meta.builtin
+      ? `${builtins}[${places.get(baseKey(module.described.meta))}]`
+      : moduleText(module),
+  );
   return `${start}(${manifestText(items, control)});\n`;
 };
-
-const isAt = (module: EntryModule, places: ReadonlyMap<string, number>, place: number): boolean =>
-  module.described.meta.builtin && places.get(baseKey(module.described.meta)) === place;
 
 const manifestText = (items: readonly string[], control: readonly ControlFunction[]): string => {
   const signed = control.filter(({ signature }) => signature !== undefined);

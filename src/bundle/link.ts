@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import type { ControlFunction } from '../protocol/manifest.ts';
 import type { ModuleMeta } from '../protocol/meta.ts';
-import { type Bundle, bundleAll } from './bundle-all.ts';
+import { type Built, type Bundle, bundleAll } from './bundle-all.ts';
 import { discoverBuiltins } from './discover.ts';
 import { baseKey, baseText, type EntryModule, linkEnd, linkedText, linkHead } from './entry.ts';
-import { type InputMetadata, inputMetadata } from './inputs.ts';
-import { withoutFolders } from './portable-path.ts';
+import { inputMetadata } from './inputs.ts';
 import { type LinkBase, type PrebuiltBase, prebuiltBase } from './prebuilt.ts';
 import { apiFile, apiNames, runEsbuild } from './run-esbuild.ts';
-import { packTrace } from './trace.ts';
+import { tracedText } from './trace.ts';
 
 /*
  * An artifact is a base, which has the runtime and all built-in modules, and behind it the modules
@@ -26,11 +25,6 @@ type LinkRequest = {
   readonly rename: (bundle: Bundle) => Bundle;
 };
 
-type Linked = Omit<Bundle, 'map'> & {
-  readonly trace: string;
-  readonly known: readonly InputMetadata[];
-};
-
 /**
  * Bundles the user's modules and links them to the base. Returns undefined if that is not possible:
  * a module imports a source of tsalt-ssh itself, which would then be there twice, or a user's module
@@ -42,7 +36,7 @@ export const linked = async ({
   control,
   runtime,
   rename,
-}: LinkRequest): Promise<Linked | undefined> => {
+}: LinkRequest): Promise<Built | undefined> => {
   const builtins = modules.filter(({ described }) => described.meta.builtin);
   const base = baseFor(builtins, prebuiltBase(root)) ?? (await buildBase(root, builtins, runtime));
   if (!base) return undefined;
@@ -50,11 +44,11 @@ export const linked = async ({
   const bundle = rename(await bundleAll({ root, modules, entry, api: base.api }));
   const shipped = join(root, 'src', '/');
   if (bundle.inputs.some(path => path.startsWith(shipped))) return undefined;
-  const { text, cuts } = withoutFolders(bundle.text);
   const before = base.text + linkHead;
+  const { text, trace } = tracedText(bundle, before.split('\n').length - 1);
   return {
     text: before + text + linkEnd,
-    trace: base.trace + packTrace(bundle, cuts, before.split('\n').length - 1),
+    trace: base.trace + trace,
     inputs: bundle.inputs,
     known: base.inputs,
     absent: [...base.absent, ...bundle.absent],
@@ -83,10 +77,8 @@ const buildBase = async (
     shortNames: true,
   });
   if (!made.ok) return undefined;
-  const { text, cuts } = withoutFolders(made.text);
   return {
-    text,
-    trace: packTrace(made, cuts),
+    ...tracedText(made),
     modules: builtins.map(({ described: { meta } }) => baseKey(meta)),
     api: await apiNames(root),
     inputs: made.inputs.map(inputMetadata),

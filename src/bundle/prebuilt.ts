@@ -99,12 +99,10 @@ export const takePrebuilt = async (
   const index = readIndex(root, goal);
   const wanted = requestHashes(request);
   if (index?.found !== wanted.found || index.control !== wanted.control) return undefined;
-  const inputs = index.inputs.flatMap(input => unchanged(root, input) ?? []);
-  if (inputs.length < index.inputs.length) return undefined;
-  const from = prebuiltFiles(root, goal);
-  const packed = read(from.packed);
-  const [js, meta, map] = [packed, read(from.meta), read(from.map)].map(unpack);
-  if (!js || !packed || !meta || !map || sha256(js) !== index.sha256) return undefined;
+  const opened = openPrebuilt(root, index, goal);
+  const meta = unpack(read(prebuiltFiles(root, goal).meta));
+  if (!opened || !meta) return undefined;
+  const { packed, js, map, inputs } = opened;
   const to: CachePaths = pathsOf(dir, key, index);
   await writePrivate(to.meta, inFolder(root, meta.toString()));
   await writePrivate(to.map, map);
@@ -117,15 +115,24 @@ export const takePrebuilt = async (
 export const prebuiltBase = (root: string): LinkBase | undefined => {
   const index = readIndex(root);
   if (!index?.base) return undefined;
-  const inputs = index.inputs.flatMap(input => unchanged(root, input) ?? []);
-  if (inputs.length < index.inputs.length) return undefined;
-  const { packed, map } = prebuiltFiles(root);
-  const [js, traces] = [read(packed), read(map)].map(unpack);
-  if (!js || !traces || sha256(js) !== index.sha256) return undefined;
+  const opened = openPrebuilt(root, index);
+  if (!opened) return undefined;
+  const { js, map, inputs } = opened;
   const { size, ...base } = index.base;
   const text = js.toString('latin1', 0, size);
-  const trace = traces.toString('utf8', 0, traces.indexOf('\n') + 1);
+  const trace = map.toString('utf8', 0, map.indexOf('\n') + 1);
   return { ...base, text, trace, inputs, absent: [] };
+};
+
+/** Reads the prebuilt artifact; undefined if an input has changed since, or a file is not whole. */
+const openPrebuilt = (root: string, index: Index, goal?: PrebuiltGoal) => {
+  const inputs = index.inputs.flatMap(input => unchanged(root, input) ?? []);
+  if (inputs.length < index.inputs.length) return undefined;
+  const from = prebuiltFiles(root, goal);
+  const packed = read(from.packed);
+  const [js, map] = [packed, read(from.map)].map(unpack);
+  if (!packed || !js || !map || sha256(js) !== index.sha256) return undefined;
+  return { packed, js, map, inputs };
 };
 
 /**

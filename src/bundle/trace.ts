@@ -3,7 +3,7 @@ import { SourceMap, type SourceMapPayload } from 'node:module';
 import { join, resolve, sep } from 'node:path';
 import type { Artifact, TracedLocation } from '../protocol/artifact.ts';
 import { artifactHead, type StackPosition } from '../protocol/stack.ts';
-import type { Cut } from './portable-path.ts';
+import { type Cut, withoutFolders } from './portable-path.ts';
 
 /** How many characters were removed in a line before one of its columns; all 0-based. */
 type Shift = readonly [line: number, column: number, missing: number];
@@ -15,16 +15,20 @@ type Kept = {
 };
 
 /**
- * Returns the data that maps a part of an artifact's text to its sources, as one line of a file.
+ * Returns a part of an artifact without the folders of this machine, and the data that maps it to its
+ * sources, as one line of a file.
  *
  * @param line - how many lines of the artifact are before this part
  */
-export const packTrace = (
-  { text, map }: { readonly text: string; readonly map: string },
-  cuts: readonly Cut[],
+export const tracedText = (
+  bundle: { readonly text: string; readonly map: string },
   line = 0,
-): string =>
-  `${JSON.stringify({ line, map: JSON.parse(map), shifts: shiftsOf(text, cuts) } satisfies Kept)}\n`;
+): { readonly text: string; readonly trace: string } => {
+  const { text, cuts } = withoutFolders(bundle.text);
+  const shifts = shiftsOf(bundle.text, cuts);
+  const kept: Kept = { line, map: JSON.parse(bundle.map), shifts };
+  return { text, trace: `${JSON.stringify(kept)}\n` };
+};
 
 /** Returns where the text on hosts is shorter than the text of the source map. */
 const shiftsOf = (text: string, cuts: readonly Cut[]): Shift[] => {
