@@ -1,7 +1,7 @@
 import { createReadStream, fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import { monotonic } from '../protocol/monotonic.ts';
+import { openWriteQueue } from '../protocol/write-queue.ts';
 
 /** The process's stdin and stdout as a raw byte channel; no other code may use them. */
 export type Wire = {
@@ -34,7 +34,7 @@ export const openWire = (): Wire => {
   };
   output.on('drain', unblock);
   output.on('close', unblock);
-  const queue = openQueue(bytes => {
+  const queue = openWriteQueue(bytes => {
     if (!gone()) output.write(bytes);
   });
   return {
@@ -66,41 +66,6 @@ export const openWire = (): Wire => {
             output.write(new Uint8Array(), () => resolve());
           });
     },
-  };
-};
-
-const mostQueued = 64 * 1024;
-const longestQueued = 10;
-
-/**
- * Combines short messages: states without changes report faster than with one write each, here and
- * on the control node. A message waits at most until the event loop's next turn, or 10 ms if states
- * keep the loop busy.
- */
-const openQueue = (
-  write: (bytes: Uint8Array) => void,
-): { readonly add: (bytes: Uint8Array) => void; readonly flush: () => void } => {
-  let waiting: Uint8Array[] = [];
-  let size = 0;
-  let since = 0;
-  const flush = (): void => {
-    if (waiting.length === 0) return;
-    const bytes = waiting.length === 1 ? waiting[0] : Buffer.concat(waiting, size);
-    waiting = [];
-    size = 0;
-    if (bytes) write(bytes);
-  };
-  return {
-    add: bytes => {
-      if (waiting.length === 0) {
-        since = monotonic();
-        setImmediate(flush);
-      }
-      waiting.push(bytes);
-      size += bytes.length;
-      if (size >= mostQueued || monotonic() - since >= longestQueued) flush();
-    },
-    flush,
   };
 };
 

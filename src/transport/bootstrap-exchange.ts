@@ -1,5 +1,6 @@
 import { TsaltError } from '../protocol/error.ts';
 import { onAbort } from '../protocol/on-abort.ts';
+import { openWriteQueue } from '../protocol/write-queue.ts';
 import { type Become, PasswordPrompt, wrongBecomePassword } from './become.ts';
 import { Handshake, type HandshakeMessage } from './handshake-messages.ts';
 import { afterListening } from './listening.ts';
@@ -46,6 +47,7 @@ export class BootstrapExchange {
   readonly #prompt: PasswordPrompt;
   /** Writers that wait until the channel accepts more. */
   readonly #blocked: (() => void)[] = [];
+  readonly #queue = openWriteQueue(bytes => void this.write(bytes));
   #failure: unknown;
   #isOver: (reason: unknown) => void = () => undefined;
   readonly #over = new Promise<unknown>(resolve => {
@@ -126,6 +128,26 @@ export class BootstrapExchange {
     return new Promise(resolve => {
       this.#blocked.push(resolve);
     });
+  }
+
+  /**
+   * Writes a message of the runtime's peer, joined with others; the promise resolves when more may
+   * follow.
+   */
+  send(bytes: Uint8Array): Promise<void> | undefined {
+    const { stdin } = this.channel;
+    if (this.#failure !== undefined || !stdin.writable) return;
+    this.#queue.add(bytes);
+    if (!stdin.writableNeedDrain) return;
+    return new Promise(resolve => {
+      this.#blocked.push(resolve);
+    });
+  }
+
+  /** Ends stdin, after what was sent. */
+  finish(): void {
+    this.#queue.flush();
+    this.channel.stdin.end();
   }
 
   get over(): boolean {

@@ -123,7 +123,7 @@ export class RuntimeStart {
   }
 
   #write(bytes: Uint8Array): Promise<void> | undefined {
-    if (this.#conversation) return this.#conversation.write(bytes);
+    if (this.#conversation) return this.#conversation.send(bytes);
     this.#early.push(bytes);
     return;
   }
@@ -200,7 +200,7 @@ export class RuntimeStart {
       diagnostics: () => [conversation.noise, conversation.stderr].filter(Boolean).join('\n'),
       close: () => conversation.close(undefined),
       finish: () => {
-        conversation.channel.stdin.end();
+        conversation.finish();
         return conversation.settle();
       },
     };
