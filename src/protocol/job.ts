@@ -75,6 +75,8 @@ export type RunParams = {
   readonly step?: boolean;
   /** Data that control fetched ahead (`protocol/prefetch.ts`): `__context__.__prefetch__` in modules. */
   readonly prefetch?: unknown;
+  /** Rendered templates of the chunks from `covered` on follow as events (`RenderedPiece`). */
+  readonly rendering?: { readonly run: number; readonly covered: number };
 };
 
 /**

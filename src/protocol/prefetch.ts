@@ -14,6 +14,32 @@ export type Prefetch = {
   readonly rendered?: { readonly [key: string]: RenderedFile };
 };
 
+/** A run's `Prefetch` on the host. More rendered templates may arrive while its states run. */
+export type Prefetched = Prefetch & {
+  /** Resolves when the templates of this state have arrived; undefined if they already have. */
+  readonly arrival?: (tag: string) => Promise<void> | undefined;
+  /** Calls `use` with what has arrived, and later with each further piece. */
+  readonly eachPiece?: (use: (piece: PrefetchedPiece) => void) => void;
+};
+
+/** The templates of some of a run's chunks, in order. */
+export type PrefetchedPiece = {
+  readonly chunks: readonly LowChunk[];
+  readonly rendered: NonNullable<Prefetch['rendered']>;
+};
+
+/**
+ * Event `rendered` (control to host): templates that were rendered after the run was sent. Each
+ * piece continues the one before.
+ */
+export type RenderedPiece = {
+  /** The run's `rendering.run`. */
+  readonly run: number;
+  readonly rendered: NonNullable<Prefetch['rendered']>;
+  /** The number of chunks, from the first on, of which nothing more will follow. */
+  readonly covered: number;
+};
+
 /** A rendered template: the text if the control node sends it, or else only its hash and size. */
 export type RenderedFile = {
   readonly sha256: string;

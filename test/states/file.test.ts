@@ -11,8 +11,15 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LowChunk } from '../../src/protocol/low.ts';
-import { prefetchedFileKey, prefetchKey, renderRequest } from '../../src/protocol/prefetch.ts';
+import {
+  prefetchedFileKey,
+  prefetchKey,
+  renderRequest,
+  templateArguments,
+} from '../../src/protocol/prefetch.ts';
+import { ArrivingPrefetch } from '../../src/runtime/session/arriving-prefetch.ts';
 import { nothing } from '../helpers/nothing.ts';
+import { low } from '../runtime/helpers/host-process.ts';
 import { makeHost, type TestHost } from './runner.ts';
 import { runThreeTimes, type StateCase } from './three-runs.ts';
 
@@ -338,6 +345,41 @@ test('managed writes the text of a template that came with the run, without a re
   await after.state('file.managed', `${host.root}/large`, options);
   expect(host.file('large')).toBe('rendered\n');
   expect(host.asked).toHaveLength(1);
+});
+
+test('managed: files of a piece that arrives while states run are requested before their states', async () => {
+  const chunk = (name: string, options: object) => ({
+    ...low('file.managed', `${host.root}/${name}`),
+    __env__: 'base',
+    ...options,
+  });
+  const about = (text: string) => ({
+    sha256: createHash('sha256').update(text).digest('hex'),
+    size: text.length,
+  });
+  const template = { source: 'salt://t', template: 'jinja' };
+  const first = chunk('first', template);
+  const second = chunk('second', { source: 'salt://plain' });
+  const key = prefetchKey(renderRequest(templateArguments(first, 'salt://t'), 'base'));
+  const prefetch = new ArrivingPrefetch({
+    chunks: [first, second],
+    prefetch: {
+      files: { [prefetchedFileKey('salt://plain', 'base')]: { found: true, ...about('plain\n') } },
+      rendered: { [key]: about('rendered\n') },
+    },
+    rendering: { run: 1, covered: 1 },
+  });
+  host.control.set('t', 'rendered\n');
+  // As requested before its state.
+  host.control.set('salt://plain', 'plain\n');
+  const after = host.with({ context: { __prefetch__: prefetch } });
+  await after.state('file.managed', `${host.root}/first`, template);
+  expect(host.asked).toEqual(['file.render']);
+  prefetch.add({ run: 1, rendered: {}, covered: 2 });
+  await expect.poll(() => host.asked).toEqual(['file.render', 'file.get']);
+  await after.state('file.managed', `${host.root}/second`, { source: 'salt://plain' });
+  expect(host.file('second')).toBe('plain\n');
+  expect(host.asked).toHaveLength(2);
 });
 
 test('a large source arrives in a temporary file beside its place, and leaves nothing else', async () => {

@@ -16,7 +16,6 @@ import type {
 import { type LowChunk, lowTag } from '../../protocol/low.ts';
 import { setOwn } from '../../protocol/plain.ts';
 import { type PlannedJob, planOption } from '../../protocol/plan.ts';
-import type { Prefetch } from '../../protocol/prefetch.ts';
 import type { StateResults } from '../../protocol/result.ts';
 import type { RollbackParams } from '../../protocol/rollback.ts';
 import { readable } from '../../transport/unreachable.ts';
@@ -28,7 +27,7 @@ import { bindChunks } from '../prepare/bind-chunks.ts';
 import { checkFunctions } from '../prepare/check-functions.ts';
 import { lostRequisites } from '../prepare/lost-requisites.ts';
 import { checkSources, plannedJob } from '../prepare/planned-job.ts';
-import { prefetch, type RenderAhead } from '../prepare/prefetch.ts';
+import { type RenderAhead, RunPrefetch } from '../prepare/prefetch.ts';
 import type { FileRefs } from '../serve/file-refs.ts';
 import type { HostCalls } from '../serve/host-calls.ts';
 import type { HostFunctions } from '../serve/host-functions.ts';
@@ -131,30 +130,31 @@ export class HostStates {
     for (const [tag, result] of Object.entries(settings.finished ?? {}))
       setOwn(this.results, tag, result);
     const guard = this.#guard(chunks, settings);
-    const params = { ...(await this.#params(chunks, settings)), ...(guard && { guard }) };
+    const job = await this.#prepare(chunks, settings, guard);
     await ready();
-    this.#planned = params.chunks;
+    this.#planned = job.params.chunks;
     this.#isShown = undefined;
     const requisites = (): RequisiteGraph => requisiteEdges(chunks);
-    const job = await this.#job(chunks, settings, params);
+    const planned = await this.#plannedJob(chunks, settings, job);
     await pauseIfLong();
-    shared.emit({ type: 'plan', host: host.id, total: chunks.length, requisites, ...job });
+    shared.emit({ type: 'plan', host: host.id, total: chunks.length, requisites, ...planned });
     shared.emit({ type: 'phase', host: host.id, phase: 'run' });
     const answer = guard
-      ? await this.#parts.guarded(guard, () => this.#sendOnce(params))
-      : await this.#sendWhole(params, chunks, settings);
+      ? await this.#parts.guarded(guard, () => this.#sendOnce(job))
+      : await this.#sendWhole(job, chunks, settings);
     return { states: this.results, retcode: answer.retcode };
   };
 
   /** The compiled run, for a plan. */
-  async #job(
+  async #plannedJob(
     chunks: readonly LowChunk[],
     settings: RunSettings,
-    { prefetch: fetched }: RunParams,
+    { ahead }: Job,
   ): Promise<{ job?: () => PlannedJob }> {
     const { facts, refs } = this.#parts;
     if (facts.shared.request.options.plan !== true) return {};
-    const job = await plannedJob(chunks, settings, { facts, refs, prefetch: fetched as Prefetch });
+    const prefetch = await ahead.whole();
+    const job = await plannedJob(chunks, settings, { facts, refs, prefetch });
     return { job: () => job };
   }
 
@@ -171,18 +171,20 @@ export class HostStates {
   /**
    * Sends the run. Under `--guard`, restarts are refused: they would end the rollback's watchdog.
    */
-  async #sendOnce(params: RunParams): Promise<RunResult> {
-    const answer = await this.#send(params);
+  async #sendOnce(job: Job): Promise<RunResult> {
+    // The link may break on purpose: nothing may be left to send.
+    await job.ahead.whole();
+    const answer = await this.#send(job);
     if (answer.restart) throw noRestart(this.#parts.facts.host.id);
     return answer;
   }
 
   async #sendWhole(
-    params: RunParams,
+    job: Job,
     chunks: readonly LowChunk[],
     settings: RunSettings,
   ): Promise<RunResult> {
-    let answer = await this.#send(params);
+    let answer = await this.#send(job);
     const done = new Set<string>();
     while (answer.restart) {
       const { tag } = answer.restart;
@@ -201,7 +203,7 @@ export class HostStates {
     const [states, before] = [{}, this.#aside];
     this.#aside = states;
     try {
-      const { retcode, restart } = await this.#send(await this.#params(chunks, settings));
+      const { retcode, restart } = await this.#send(await this.#prepare(chunks, settings));
       if (!restart) return { states, retcode };
       throw new TsaltError(
         'restart-aside',
@@ -227,10 +229,15 @@ export class HostStates {
     facts.shared.emit({ type: 'phase', host: facts.host.id, phase: 'run' });
     const resume = { restart, results: this.results, ...outcome };
     // Another run may have begun meanwhile; it is better to finish this one late than never.
-    return this.#send({ ...(await this.#params(chunks, settings)), queue: true, resume });
+    const { params, ahead } = await this.#prepare(chunks, settings);
+    return this.#send({ params: { ...params, queue: true, resume }, ahead });
   }
 
-  async #params(given: readonly LowChunk[], settings: RunSettings): Promise<RunParams> {
+  async #prepare(
+    given: readonly LowChunk[],
+    settings: RunSettings,
+    guard?: RollbackParams,
+  ): Promise<Job> {
     const { facts, calls, refs, renders, functions, renderAhead } = this.#parts;
     const { chunks, warnings } = bindChunks(
       given,
@@ -262,10 +269,10 @@ export class HostStates {
     }
     // A state may use any of the user's modules: they call each other.
     for (const { sources = [] } of facts.ownOnHost) sources.forEach(refs.addSource);
-    const fetched = await prefetch(chunks, facts.shared.fileRoots, renderAhead);
+    const ahead = await RunPrefetch.begin(chunks, facts.shared.fileRoots, renderAhead);
     const planned = facts.shared.request.planned?.runOf(facts.host.id);
-    if (planned) checkSources(facts.host.id, planned.sources, fetched);
-    return {
+    if (planned) checkSources(facts.host.id, planned.sources, await ahead.whole());
+    const params = {
       chunks,
       fun: facts.shared.request.fun,
       job: facts.shared.request.options.jid,
@@ -274,9 +281,10 @@ export class HostStates {
       concurrent: settings.concurrent ?? false,
       ...(settings.finished ? { results: settings.finished } : {}),
       ...(facts.shared.request.decide ? { step: true } : {}),
-      prefetch: fetched,
+      ...(guard && { guard }),
       ...(await calls.pillarForModules()),
     };
+    return { params, ahead };
   }
 
   /** Warns once of each: a run that continues after a restart binds its chunks again. */
@@ -289,15 +297,27 @@ export class HostStates {
     }
   }
 
-  async #send(params: RunParams): Promise<RunResult> {
+  async #send({ params, ahead }: Job): Promise<RunResult> {
     const peer = await this.#parts.calls.peer();
     await pauseIfLong();
     this.isSent = true;
-    const answer = readRan(await peer.request('run', params).catch(brokenOff));
+    const run = nextRun++;
+    const { prefetch, covered } = ahead.handOver(piece =>
+      peer.event('rendered', { run, ...piece }),
+    );
+    const isWhole = covered === params.chunks.length;
+    const sent = { ...params, prefetch, ...(isWhole ? {} : { rendering: { run, covered } }) };
+    const answer = readRan(await peer.request('run', sent).catch(brokenOff).finally(ahead.stop));
     if (answer.aborted === undefined) return answer;
     throw new TsaltError('run-aborted', answer.aborted, { kind: 'host' });
   }
 }
+
+/** A run that is ready to be sent, but for what is still rendered for it. */
+type Job = { readonly params: Omit<RunParams, 'prefetch'>; readonly ahead: RunPrefetch };
+
+/** The number of the next run: a runtime may serve several. */
+let nextRun = 1;
 
 /** Of states with the same tag, one with `no_log` hides the output of all. */
 const shownTags = (chunks: readonly LowChunk[]): Map<string, boolean> => {

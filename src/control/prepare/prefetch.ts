@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
+import { pauseIfLong } from '../../data/pause.ts';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import type { FileResponse } from '../../protocol/job.ts';
 import type { LowChunk } from '../../protocol/low.ts';
+import { ownTurn } from '../../protocol/own-turn.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 import {
   type Prefetch,
@@ -9,6 +11,7 @@ import {
   prefetchedFileKey,
   prefetchKey,
   type RenderedFile,
+  type RenderedPiece,
   renderRequest,
   templateArguments,
 } from '../../protocol/prefetch.ts';
@@ -26,46 +29,145 @@ export type RenderAhead = (
 ) => Promise<string>;
 
 /**
- * Finds out ahead what the run will request: hashes of sources and rendered templates, and the text
- * of small ones. A run without changes then needs no further round trip, nor does one that writes a
- * few small files. A template that calls the host is rendered when its state runs, since an earlier
- * state may change the result.
+ * Finds out ahead what the run will request: hashes of sources and rendered templates, and the
+ * text of small ones. A run without changes then needs no further round trip, nor does one that
+ * writes a few small files. A template that calls the host is rendered when its state runs, since
+ * an earlier state may change the result.
+ *
+ * Sources are hashed first. Templates are rendered in the order of their states, also while the
+ * first of these run already: `handOver` says where what comes later is sent.
  */
-export const prefetch = async (
-  chunks: readonly LowChunk[],
-  roots: FileRoots,
-  render: RenderAhead,
-): Promise<Prefetch> => {
-  const files: Record<string, FileResponse> = {};
-  const rendered: Record<string, RenderedFile> = {};
-  const read = readOnce(roots);
-  let room = mostText;
-  for (const chunk of chunks) {
-    if (chunk.state !== 'file') continue;
-    const source = firstSource(chunk, roots);
-    if (source === undefined) continue;
-    if (typeof chunk.template === 'string') {
-      const request = renderRequest(templateArguments(chunk, source), chunk.__env__);
-      const result = await renderAhead(request, () => read(source, chunk.__env__), render);
-      if (!result) continue;
-      const { text, ...described } = result;
-      const isSent = result.size <= Math.min(room, smallText);
-      if (isSent) room -= result.size;
-      rendered[prefetchKey(request)] = isSent ? result : described;
-    } else {
-      const found = roots.find(source, chunk.__env__);
-      if (!found || found.size > hashLimit) continue;
-      const sha256 = await roots.hash(source, chunk.__env__);
-      files[prefetchedFileKey(source, chunk.__env__)] = {
-        found: true,
-        sha256,
-        size: found.size,
-        mode: found.mode,
-      };
+export class RunPrefetch {
+  readonly #files: NonNullable<Prefetch['files']>;
+  readonly #rendered: Record<string, RenderedFile> = {};
+  #covered = 0;
+  #isStopped = false;
+  #send: SendPiece | undefined;
+  readonly #rendering: Promise<void>;
+
+  private constructor(files: NonNullable<Prefetch['files']>, pieces: AsyncIterable<Piece>) {
+    this.#files = files;
+    this.#rendering = this.#collect(pieces);
+    // `whole` throws it; on the host the states request what is missing.
+    this.#rendering.catch(() => undefined);
+  }
+
+  /** @throws TsaltError a source cannot be read, or others may change it */
+  static async begin(
+    chunks: readonly LowChunk[],
+    roots: FileRoots,
+    render: RenderAhead,
+  ): Promise<RunPrefetch> {
+    const sources = sourcesOf(chunks, roots);
+    const files = await hashesOf(sources, roots);
+    return new RunPrefetch(files, renderInPieces(sources, chunks.length, roots, render));
+  }
+
+  /** Returns all of it, when every template has been rendered. */
+  async whole(): Promise<Prefetch> {
+    await this.#rendering;
+    return { files: this.#files, rendered: this.#rendered };
+  }
+
+  /**
+   * Returns what is sent with the run: what is known now, and the number of chunks that it covers.
+   * Pieces for the others are sent when they are known.
+   */
+  handOver(send: SendPiece): { readonly prefetch: Prefetch; readonly covered: number } {
+    const [rendered, covered] = [this.#rendered, this.#covered];
+    this.#send = send;
+    return { prefetch: { files: this.#files, rendered }, covered };
+  }
+
+  /** The run has ended: nothing more is rendered or sent. */
+  stop = (): void => {
+    this.#isStopped = true;
+  };
+
+  async #collect(pieces: AsyncIterable<Piece>): Promise<void> {
+    try {
+      for await (const piece of pieces) {
+        if (this.#isStopped) return;
+        this.#covered = piece.covered;
+        if (this.#send) {
+          await this.#send(piece);
+          // Messages leave in the next turn.
+          await ownTurn();
+        } else {
+          Object.assign(this.#rendered, piece.rendered);
+          await pauseIfLong();
+        }
+      }
+    } catch (error) {
+      // States that wait for more would wait forever.
+      await this.#send?.({ rendered: {}, covered: Number.MAX_SAFE_INTEGER });
+      throw error;
     }
   }
-  return { files, rendered };
+}
+
+type Piece = Omit<RenderedPiece, 'run'>;
+
+/** Sends templates that were rendered after the run; resolves when the wire takes more. */
+type SendPiece = (piece: Piece) => Promise<void> | undefined;
+
+type Source = { readonly chunk: LowChunk; readonly at: number; readonly source: string };
+
+/** The first source of each file state that exists. */
+const sourcesOf = (chunks: readonly LowChunk[], roots: FileRoots): Source[] =>
+  chunks.flatMap((chunk, at) => {
+    const source = chunk.state === 'file' ? firstSource(chunk, roots) : undefined;
+    return source === undefined ? [] : [{ chunk, at, source }];
+  });
+
+const isTemplate = ({ template }: LowChunk): boolean => typeof template === 'string';
+
+const hashesOf = async (
+  sources: readonly Source[],
+  roots: FileRoots,
+): Promise<Record<string, FileResponse>> => {
+  const files: Record<string, FileResponse> = {};
+  for (const { chunk, source } of sources) {
+    const found = isTemplate(chunk) ? undefined : roots.find(source, chunk.__env__);
+    if (!found || found.size > hashLimit) continue;
+    const sha256 = await roots.hash(source, chunk.__env__);
+    const { size, mode } = found;
+    files[prefetchedFileKey(source, chunk.__env__)] = { found: true, sha256, size, mode };
+  }
+  return files;
 };
+
+/** @param count the number of chunks of the run */
+async function* renderInPieces(
+  sources: readonly Source[],
+  count: number,
+  roots: FileRoots,
+  render: RenderAhead,
+): AsyncGenerator<Piece> {
+  const read = readOnce(roots);
+  let room = mostText;
+  let rendered: Record<string, RenderedFile> = {};
+  let inPiece = 0;
+  for (const { chunk, at, source } of sources) {
+    if (!isTemplate(chunk)) continue;
+    if (inPiece === pieceSize) {
+      yield { rendered, covered: at };
+      [rendered, inPiece] = [{}, 0];
+    }
+    inPiece += 1;
+    const request = renderRequest(templateArguments(chunk, source), chunk.__env__);
+    const result = await renderAhead(request, () => read(source, chunk.__env__), render);
+    if (!result) continue;
+    const { text, ...described } = result;
+    const isSent = result.size <= Math.min(room, smallText);
+    if (isSent) room -= result.size;
+    rendered[prefetchKey(request)] = isSent ? result : described;
+  }
+  yield { rendered, covered: count };
+}
+
+/** Templates of a piece: enough that the host is busy until the next one arrives. */
+const pieceSize = 50;
 
 /** Bytes of rendered text that are sent with a run: those of longer texts cost slow links too much. */
 const mostText = 8 * 1024;

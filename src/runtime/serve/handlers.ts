@@ -25,7 +25,7 @@ export const requestHandlers = (
   return {
     call: (params: CallParams) => beatAndAnswer(() => session.call(params)),
     names: (params: NamesParams) => beatAndAnswer(() => session.names(params)),
-    run: (params: RunParams) => beatAndAnswer(() => session.run(params)),
+    run: (params: RunParams) => beatAndAnswer(session.prepare(params)),
     guard: (params: RollbackRequest) => answer(() => session.settleGuard(params)),
     cancel: async () => {
       await shutdown.cancel();

@@ -4,6 +4,7 @@ import { messageOf } from '../../protocol/error.ts';
 import { type Hello, protocolVersion } from '../../protocol/job.ts';
 import { Peer } from '../../protocol/peer.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
+import type { RenderedPiece } from '../../protocol/prefetch.ts';
 import type { GrainsLog } from '../collect-grains.ts';
 import { divertOutput } from '../divert-output.ts';
 import { idleContext } from '../idle-context.ts';
@@ -78,6 +79,7 @@ export const serve = (options: ServeOptions): void => {
         void peer.event('pong', null);
       },
       pong: () => {},
+      rendered: (piece: RenderedPiece) => session.rendered(piece),
     },
   });
   hello.then(

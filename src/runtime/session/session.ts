@@ -12,10 +12,12 @@ import type {
   RunResult,
 } from '../../protocol/job.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
+import type { RenderedPiece } from '../../protocol/prefetch.ts';
 import type { RollbackRequest, RollbackResult } from '../../protocol/rollback.ts';
 import { toJson } from '../engine/check-return.ts';
 import { takeRollbackNews } from '../rollback/folders.ts';
 import { takeRunLock } from '../run-lock.ts';
+import { ArrivingPrefetch } from './arriving-prefetch.ts';
 import { HostModules } from './host-modules.ts';
 import { RunningStates } from './running-states.ts';
 import type { SessionHost } from './session-host.ts';
@@ -30,6 +32,8 @@ export class Session {
   #linkLost = false;
   #requests = 0;
   readonly #idle = new Set<() => void>();
+  /** By the number of the run. */
+  readonly #prefetches = new Map<number, ArrivingPrefetch>();
   #lock: Lock | undefined;
   #isGuarded = false;
 
@@ -47,6 +51,7 @@ export class Session {
     this.#stopping = true;
     if (reason !== 'link lost') return;
     this.#linkLost = true;
+    for (const prefetch of this.#prefetches.values()) prefetch.end();
     try {
       this.#lock?.mark({ finishing: this.#running.shown });
     } catch {
@@ -94,8 +99,25 @@ export class Session {
     });
   }
 
-  /** Request `run`: low chunks, one state run at a time on this host. */
-  run(params: RunParams): Promise<RunResult> {
+  /**
+   * Accepts request `run`: pieces of its templates may follow before it begins.
+   *
+   * @returns runs its low chunks; on this host one run at a time
+   */
+  prepare(params: RunParams): () => Promise<RunResult> {
+    const prefetch = new ArrivingPrefetch(params);
+    const { run } = params.rendering ?? {};
+    if (run === undefined) return () => this.#run(params, prefetch);
+    this.#prefetches.set(run, prefetch);
+    return () => this.#run(params, prefetch).finally(() => this.#prefetches.delete(run));
+  }
+
+  /** Event `rendered`. Pieces of a run that has ended are dropped. */
+  rendered(piece: RenderedPiece): void {
+    this.#prefetches.get(piece.run)?.add(piece);
+  }
+
+  #run(params: RunParams, prefetch: ArrivingPrefetch): Promise<RunResult> {
     return this.#work(async () => {
       const lock = params.concurrent ? undefined : await this.#takeTurn(params);
       const { dir, lockDir = dir } = this.#host;
@@ -112,6 +134,7 @@ export class Session {
             running: this.#running,
             isStopping: () => this.#stopping,
             isLinkLost: () => this.#linkLost,
+            prefetch,
           }),
         );
       } finally {

@@ -14,6 +14,7 @@ import type { EngineHost, HostStateView } from '../engine/run-state.ts';
 import { openJournal } from '../journal.ts';
 import { keepLostRun, takeLostRun } from '../lost-run.ts';
 import { finishedOf, startedOf, withoutChanges } from '../report.ts';
+import type { ArrivingPrefetch } from './arriving-prefetch.ts';
 import { type HostModules, withUserGrains } from './host-modules.ts';
 import { LiveOutput } from './live-output.ts';
 import type { RunningStates } from './running-states.ts';
@@ -26,6 +27,8 @@ export type RunParts = {
   readonly running: RunningStates;
   readonly isStopping: () => boolean;
   readonly isLinkLost: () => boolean;
+  /** The data that the control node sends ahead. */
+  readonly prefetch: ArrivingPrefetch;
 };
 
 /** Functions that run all states of their SLS. */
@@ -72,8 +75,7 @@ class StateRun {
     this.#context = context;
     this.#grains = context.grains;
     this.#pillar = context.pillar;
-    if (params.prefetch !== undefined) hide(context.context, '__prefetch__', params.prefetch);
-    hide(context.context, '__chunks__', params.chunks);
+    hide(context.context, '__prefetch__', parts.prefetch);
     if (!params.resume) return;
     Object.assign(context.context, params.resume.restart.kept);
     hide(context.context, '__resume__', params.resume);
@@ -159,8 +161,7 @@ class StateRun {
   #refresh: EngineHost['refresh'] = async what => {
     // Templates rendered ahead used the grains and pillar of the beginning of the run.
     const { context } = this.#context;
-    const known = context.__prefetch__;
-    if (what !== 'modules' && isPlainDict(known)) context.__prefetch__ = { files: known.files };
+    if (what !== 'modules') context.__prefetch__ = { files: this.#parts.prefetch.files };
     if (what === 'modules') await this.#parts.host.registry.refresh?.();
     else if (what === 'grains') await this.#refreshGrains();
     else this.#pillar = (await this.#reloadPillar()) ?? this.#pillar;

@@ -13,6 +13,8 @@ const most = 60;
 
 const names = Array.from({ length: count }, (_, at) => `f${at}`);
 const contentOf = (name: string): string => `content of ${name}\n`;
+/** Only some texts of this length are sent with a run. */
+const padding = `${'padding '.repeat(25)}\n`;
 const large = 'x'.repeat(3 * 1024 * 1024);
 
 let project: Project;
@@ -31,7 +33,7 @@ beforeAll(async () => {
       ...Object.fromEntries(
         names.map(name => [`states/templates/${name}`, `${name} on {{ grains.id }} {{ word }}\n`]),
       ),
-      'states/one.liquid': 'number {{ number }}\n',
+      'states/one.liquid': `number {{ number }}\n${padding}`,
       'states/managed.sls': `#!jinja|yaml
 {% for name in ${list} %}
 {{ grains.root }}/managed/{{ name }}:
@@ -118,7 +120,10 @@ const tree = (): Record<string, string> =>
 test.runIf(hasSshd).each([
   ['managed', tree],
   ['recurse', tree],
-  ['rendered', () => Object.fromEntries(names.map((name, at) => [name, `number ${at}\n`]))],
+  [
+    'rendered',
+    () => Object.fromEntries(names.map((name, at) => [name, `number ${at}\n${padding}`])),
+  ],
   [
     'recurse-templates',
     () => Object.fromEntries(names.map(name => [name, `${name} on web1 here\n`])),

@@ -1,7 +1,8 @@
 import type { FileResponse, ListedFile } from '../../../protocol/job.ts';
-import type { LowChunk } from '../../../protocol/low.ts';
+import { lowTag } from '../../../protocol/low.ts';
 import {
-  type Prefetch,
+  type Prefetched,
+  type PrefetchedPiece,
   type PrefetchedRender,
   prefetchedFileKey,
   prefetchKey,
@@ -10,7 +11,13 @@ import {
   templateArguments,
 } from '../../../protocol/prefetch.ts';
 import { renderIdentity, sourcesIn } from '../../../protocol/render-identity.ts';
-import { __context__, CommandExecutionError, currentLow, getContext } from '../../api.ts';
+import {
+  __context__,
+  CommandExecutionError,
+  currentLow,
+  getContext,
+  withContext,
+} from '../../api.ts';
 import { contentOf, type FileContent, receive } from '../files/file-content.ts';
 import { hashBytes } from '../files/file-hash.ts';
 import { expandUser } from '../files/file-paths.ts';
@@ -59,7 +66,7 @@ export const controlTemplate = async (
   wish: Wish = {},
 ): Promise<ControlFile | undefined> => {
   const key = prefetchKey(request);
-  const known = prefetch().rendered?.[key];
+  const known = prefetch().rendered?.[key] ?? (await arriving(request, key));
   const fetch = (have?: string): Promise<Fetched> => fetchTemplate(request, have, wish.near);
   const { ahead } = ofRun();
   if (known?.text !== undefined) return inline(known, known.text, () => ahead.begin());
@@ -141,22 +148,35 @@ type OfRun = { readonly ahead: FetchAhead; readonly listed: Map<string, KnownFil
 const runs = new WeakMap<object, OfRun>();
 
 const ofRun = (): OfRun => {
-  const { context } = getContext();
-  const known = runs.get(context);
+  const here = getContext();
+  const known = runs.get(here.context);
   if (known) return known;
   const made: OfRun = { ahead: new FetchAhead(), listed: new Map() };
-  runs.set(context, made);
-  const chunks: unknown = context.__chunks__;
+  runs.set(here.context, made);
   const sent = prefetch();
-  if (Array.isArray(chunks)) made.ahead.announceLater(() => filesOf(chunks, sent));
+  // A piece arrives outside of any state, and may have files requested at once.
+  sent.eachPiece?.(piece =>
+    withContext(here, () => made.ahead.announceLater(() => filesOf(piece, sent))),
+  );
   return made;
 };
 
-/** The files of a run's `file.managed` states whose hashes came with it, without their content. */
-const filesOf = (
-  chunks: readonly LowChunk[],
-  { files = {}, rendered = {} }: Prefetch,
-): ComingFile[] =>
+/** Waits for the hash of a template that is still being rendered; undefined if there is none. */
+const arriving = async (
+  { text }: PrefetchedRender,
+  key: string,
+): Promise<RenderedFile | undefined> => {
+  const sent = prefetch();
+  const low = currentLow();
+  if (text !== undefined || low === undefined) return undefined;
+  const arrival = sent.arrival?.(lowTag(low));
+  if (arrival === undefined) return undefined;
+  await arrival;
+  return sent.rendered?.[key];
+};
+
+/** The files of `file.managed` states whose hashes came ahead, without their content. */
+const filesOf = ({ chunks, rendered }: PrefetchedPiece, { files = {} }: Prefetched): ComingFile[] =>
   chunks.flatMap(chunk => {
     if (chunk.state !== 'file' || chunk.fun !== 'managed') return [];
     const name = String(chunk.name);
@@ -209,7 +229,7 @@ const comingTemplate = (
 /** Bytes counted for content whose size is not known. */
 const usualSize = 16 * 1024;
 
-const prefetch = (): Prefetch => (__context__.__prefetch__ as Prefetch | undefined) ?? {};
+const prefetch = (): Prefetched => (__context__.__prefetch__ as Prefetched | undefined) ?? {};
 
 const link = (): NonNullable<ReturnType<typeof getContext>['control']> => {
   const { control } = getContext();

@@ -26,9 +26,9 @@ const mostBytes = 8 * 1024 * 1024;
 const largest = 1024 * 1024;
 
 type List = {
-  readonly files: readonly ComingFile[];
+  readonly files: ComingFile[];
   /** Several states may have one source. */
-  readonly places: ReadonlyMap<string, readonly number[]>;
+  readonly places: Map<string, number[]>;
   readonly started: Map<number, Started>;
   /** The first place that is not used up. */
   used: number;
@@ -44,45 +44,43 @@ type Started = { readonly fetched: Promise<Fetched | undefined>; readonly releas
  * for a round trip with each file, and a run without changes asks for none.
  */
 export class FetchAhead {
-  #lists: List[] = [];
-  /** Lists whose files nothing asked for yet. */
-  #unread: (() => readonly ComingFile[])[] = [];
+  /** Files of the run itself: more may be announced while it runs. */
+  readonly #ofRun = newList();
+  #lists: List[] = [this.#ofRun];
+  /** Files of the run that are listed only when one is needed. */
+  readonly #unread: (() => readonly ComingFile[])[] = [];
+  /** Files of the run are being requested. */
+  #isBegun = false;
   #requests = 0;
   #bytes = 0;
 
   /** @returns ends the list: drops the content that was not used */
   announce(files: readonly ComingFile[]): () => void {
-    this.#read();
-    const list = this.#add(files);
+    const list = newList();
+    append(list, files);
+    this.#lists.push(list);
     return () => {
       this.#lists = this.#lists.filter(each => each !== list);
       this.#skip(list, files.length);
     };
   }
 
-  /** Announces files that are listed only when one is needed: a run without changes needs none. */
+  /**
+   * Announces files of the run, which are listed only when one is needed: a run without changes
+   * needs none. Later ones follow those that were announced before.
+   */
   announceLater(files: () => readonly ComingFile[]): void {
     this.#unread.push(files);
+    if (this.#isBegun) this.begin();
   }
 
   #read(): void {
-    for (const files of this.#unread.splice(0)) this.#add(files());
-  }
-
-  #add(files: readonly ComingFile[]): List {
-    const places = new Map<string, number[]>();
-    for (const [at, { key }] of files.entries()) {
-      const known = places.get(key);
-      if (known) known.push(at);
-      else places.set(key, [at]);
-    }
-    const list: List = { files, places, started: new Map(), used: 0, next: 0 };
-    this.#lists.push(list);
-    return list;
+    for (const files of this.#unread.splice(0)) append(this.#ofRun, files());
   }
 
   /** Requests the first files, before one of them is needed. */
   begin(): void {
+    this.#isBegun = true;
     this.#read();
     for (const list of this.#lists) this.#fill(list);
   }
@@ -93,6 +91,7 @@ export class FetchAhead {
     const list = this.#lists.findLast(({ places }) => places.has(key));
     const at = list?.places.get(key)?.find(place => place >= list.used);
     if (!list || at === undefined) return fetch();
+    this.#isBegun ||= list === this.#ofRun;
     this.#skip(list, at);
     const started = list.started.get(at);
     list.started.delete(at);
@@ -122,6 +121,8 @@ export class FetchAhead {
   }
 
   #fill(list: List): void {
+    // One request for each response would take a packet for each.
+    if (this.#requests > mostRequests / 2) return;
     while (
       list.next < list.files.length &&
       this.#requests < mostRequests &&
@@ -153,6 +154,23 @@ export class FetchAhead {
     };
   }
 }
+
+const newList = (): List => ({
+  files: [],
+  places: new Map(),
+  started: new Map(),
+  used: 0,
+  next: 0,
+});
+
+const append = ({ files, places }: List, more: readonly ComingFile[]): void => {
+  for (const file of more) {
+    const known = places.get(file.key);
+    if (known) known.push(files.length);
+    else places.set(file.key, [files.length]);
+    files.push(file);
+  }
+};
 
 /** The hash of the file at the destination, where it can be the wanted content. */
 const presentHash = ({ dest, sha256, size }: ComingFile): string | undefined => {
