@@ -114,7 +114,11 @@ const measure = async (
         if (usage) used.set(pid, usage);
       }
   };
-  const timer = setInterval(look, 500);
+  const jobBytes = jobBytesOf(redis.client);
+  const timer = setInterval(() => {
+    look();
+    void jobBytes.look();
+  }, 500);
   try {
     const before = await redisFigures(redis.client);
     const usage = join(folder, 'usage.json');
@@ -140,6 +144,7 @@ const measure = async (
       'control MB': Math.round(own.rss / 1024),
       'workers ms/host': (all.reduce((sum, { cpu }) => sum + cpu, 0) / hosts).toFixed(1),
       'largest worker MB': Math.max(...all.map(({ rss }) => Math.round(rss / 1024))),
+      'bytes/job': jobBytes.most(),
       'Redis requests/host': ((after.requests - before.requests) / hosts).toFixed(1),
       'Redis MB': Math.round(after.peak / 2 ** 20),
     };
@@ -172,10 +177,33 @@ const exitCodeOf = (...given: Parameters<typeof run>): Promise<string> =>
 const run = (words: readonly string[], cwd: string, env: Readonly<Record<string, string>>) =>
   execute(process.execPath, words, { cwd, env: { ...process.env, ...env } });
 
+/** The most bytes of a job that is in the queue when somebody looks. */
+const jobBytesOf = (
+  redis: Redis,
+): { readonly look: () => Promise<void>; readonly most: () => number } => {
+  let most = 0;
+  return {
+    look: async () => {
+      const lists = ['wait', 'active'].map(name => redis.lrange(`tsalt:jobs-sim:${name}`, 0, 0));
+      for (const id of (await Promise.all(lists)).flat())
+        most = Math.max(most, await redis.hstrlen(`tsalt:jobs-sim:${id}`, 'data'));
+    },
+    most: () => most,
+  };
+};
+
+/** Commands of the programs; scripts of BullMQ call the last four as well. */
+const sent = [
+  ...['eval', 'evalsha', 'bzpopmin', 'scan', 'mget', 'xread', 'expire', 'ping'],
+  ...['xadd', 'set', 'xtrim', 'hget'],
+];
+
 /**
  * Requests that the programs sent for jobs, messages, files and signs of life, and the most bytes in
- * use. Redis counts what scripts of BullMQ call inside as well: of the commands that are counted here,
- * an event (xadd) now and then cut (xtrim), and a lock (set) for each job.
+ * use. Redis counts what scripts of BullMQ call inside as well, which is subtracted: events (xadd); a
+ * lock (set) when a job is taken or renewed, after each of which the job is removed from the stalled ones
+ * once (srem); for each job that is removed from those at work (lrem), a look for old events (xtrim), and
+ * two at itself (hget). A script that looks for stalled jobs twice a minute is too little to count.
  */
 const redisFigures = async (
   redis: Pick<Redis, 'info' | 'xinfo'>,
@@ -183,11 +211,11 @@ const redisFigures = async (
   const [commands, memory] = await Promise.all([redis.info('commandstats'), redis.info('memory')]);
   const callsOf = (name: string): number =>
     Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(commands)?.[1] ?? 0);
-  const sent = ['eval', 'evalsha', 'bzpopmin', 'scan', 'mget', 'xread', 'xadd', 'expire', 'ping'];
   const events = await redis.xinfo('STREAM', 'tsalt:jobs-sim:events').catch(() => []);
   const inside = (events as unknown[])[(events as unknown[]).indexOf('entries-added') + 1];
+  const scripts = Number(inside ?? 0) + callsOf('srem') + 3 * callsOf('lrem');
   return {
-    requests: sent.reduce((sum, name) => sum + callsOf(name), 0) - Number(inside ?? 0),
+    requests: sent.reduce((sum, name) => sum + callsOf(name), 0) - scripts,
     peak: Number(/used_memory_peak:(\d+)/.exec(memory)?.[1]),
   };
 };
