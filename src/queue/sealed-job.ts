@@ -1,164 +1,207 @@
-import { isPlainDict } from '../protocol/plain.ts';
-import { openBytes, sealBytes } from './cipher.ts';
-import { isSigned, type PublicKey, type QueueKeys, signed, workerId } from './keys.ts';
+import type { Redis } from 'ioredis';
+import { newKey, openBytes, sealBytes } from './cipher.ts';
+import { type PublicKey, type QueueKeys, workerId } from './keys.ts';
+import {
+  hasTickets,
+  isTicketsName,
+  newTicketsName,
+  openTicket,
+  putTickets,
+  removeTickets,
+  sealTicket,
+  type Ticket,
+} from './tickets.ts';
 
 /**
- * The job of one host in the queue, for one of the workers that may take it. It contains the key for
- * asking the control node about the host: a worker that decrypts it knows nothing about the host
- * until the control node has granted the job.
+ * The job of one host in the queue, as a worker that may take it has opened it. It contains the key for
+ * asking the control node about the host: the worker knows nothing about the host until the control
+ * node has granted the job.
  */
-export type QueueJob = {
-  /** The version of tsalt-ssh. */
-  readonly version: string;
-  readonly jid: string;
+export type QueueJob = Ticket & {
   /** The number of the host in the run. */
   readonly number: number;
-  readonly segment: string;
-  /** The worker that the job is for: another one that has opened it cannot pass it on. */
-  readonly worker: string;
-  /** The key of the messages between the run and this worker, base64. */
-  readonly runKey: string;
-  /** Milliseconds since 1970. */
-  readonly expires: number;
 };
 
-/** What the jobs of a run have in common for one worker: signed and encrypted once. */
-type Ticket = Omit<QueueJob, 'number'>;
+/** One entry of a queue of jobs. */
+export type SealedJob = {
+  /** The name of the tickets of the workers that may take it. */
+  readonly tickets: string;
+  /** The number of the host, encrypted with the key that is in the tickets. */
+  readonly sealed: string;
+  /** How often workers that have no ticket have put it back. */
+  readonly returned?: number;
+};
 
-/** Milliseconds before a ticket expires at which a new one is made. */
+/** The tickets of a segment's workers, as the control node knows them. */
+type Batch = { readonly tickets: string; readonly jobKey: Buffer };
+
+/** What a ticket has of the run. */
+type About = Pick<Ticket, 'version' | 'jid' | 'segment' | 'expires'>;
+
+/** Milliseconds before tickets expire at which new ones are made. */
 const renewal = 12 * 3600_000;
 
 /** The most tickets that a worker keeps. */
 const mostTickets = 100;
 
+/** Names what is encrypted, so that nothing else passes for it. */
+const aboutOf = (tickets: string): string => `tsalt-ssh job ${tickets}`;
+
 /**
- * Seals the jobs of one run. Signing and encrypting to a worker takes milliseconds of CPU, so it is
- * done once for each worker; the number of each host is encrypted with the run's key of that worker.
+ * Seals the jobs of one run. Signing and encrypting to a worker takes milliseconds of CPU, and a ticket
+ * some hundred bytes, so it is done once for each worker. A job is small, however many workers may take
+ * it.
  */
 export class JobSealer {
   readonly #keys: QueueKeys;
-  readonly #tickets = new Map<
+  readonly #redis: Redis;
+  readonly #batches = new Map<
     string,
-    { readonly expires: number; readonly sealed: Promise<string> }
+    { readonly expires: number; readonly made: Promise<Batch> }
   >();
+  readonly #names: string[] = [];
 
-  constructor(keys: QueueKeys) {
+  constructor(keys: QueueKeys, redis: Redis) {
     this.#keys = keys;
+    this.#redis = redis;
   }
 
-  /** Seals a job to each of these workers, with the key that the run has for it. */
-  async sealAll(
-    job: Omit<QueueJob, 'worker' | 'runKey'>,
+  /**
+   * Seals the job of a host, after the tickets of the workers are in Redis.
+   *
+   * @param workers those that may take it
+   * @param keyFor returns the key of the messages between the run and a worker
+   */
+  async seal(
+    job: About & Pick<QueueJob, 'number'>,
     workers: readonly PublicKey[],
     keyFor: (worker: string) => Buffer,
   ): Promise<SealedJob> {
-    const sealed = workers.map(async worker => {
-      const name = workerId(worker);
-      const runKey = keyFor(name).toString('base64');
-      return [name, await this.seal({ ...job, runKey }, worker)] as const;
-    });
-    return { sealed: Object.fromEntries(await Promise.all(sealed)) };
+    const { number, ...about } = job;
+    const { tickets, jobKey } = await this.#batch(about, workers, keyFor);
+    const sealed = sealBytes(Buffer.from(String(number)), jobKey, aboutOf(tickets));
+    return { tickets, sealed: sealed.toString('base64') };
   }
 
-  /** Signs a job, and encrypts it to the worker that it is for. */
-  async seal({ number, ...about }: Omit<QueueJob, 'worker'>, worker: PublicKey): Promise<string> {
-    const ticket = { ...about, worker: workerId(worker) };
-    const known = this.#tickets.get(ticket.worker);
-    const made =
-      known && known.expires + renewal > ticket.expires
-        ? known
-        : { expires: ticket.expires, sealed: sealTicket(ticket, this.#keys, worker) };
-    this.#tickets.set(ticket.worker, made);
-    const sealed = sealBytes(Buffer.from(String(number)), keyOf(ticket), numberOf(ticket));
-    return `${await made.sealed}.${sealed.toString('base64')}`;
+  /** Has new tickets made for the next job of a segment if Redis has lost the others. */
+  async check(segment: string): Promise<void> {
+    const batch = this.#batches.get(segment);
+    if (!batch) return;
+    const { tickets } = await batch.made;
+    if (await hasTickets(this.#redis, tickets)) return;
+    if (this.#batches.get(segment) === batch) this.#batches.delete(segment);
+  }
+
+  /** Removes all tickets from Redis: jobs that are still in the queue cannot be opened any more. */
+  async end(): Promise<void> {
+    await removeTickets(this.#redis, this.#names);
+  }
+
+  #batch(
+    about: About,
+    workers: readonly PublicKey[],
+    keyFor: (worker: string) => Buffer,
+  ): Promise<Batch> {
+    const { segment, expires } = about;
+    const known = this.#batches.get(segment);
+    if (known && known.expires + renewal > expires) return known.made;
+    const made = this.#make(about, workers, keyFor);
+    const batch = { expires, made };
+    this.#batches.set(segment, batch);
+    made.catch(() => {
+      if (this.#batches.get(segment) === batch) this.#batches.delete(segment);
+    });
+    return made;
+  }
+
+  async #make(
+    about: About,
+    workers: readonly PublicKey[],
+    keyFor: (worker: string) => Buffer,
+  ): Promise<Batch> {
+    const [tickets, jobKey] = [newTicketsName(), newKey()];
+    const sealed = workers.map(async key => {
+      const worker = workerId(key);
+      const runKey = keyFor(worker).toString('base64');
+      const ticket = { ...about, tickets, worker, runKey, jobKey: jobKey.toString('base64') };
+      return [worker, await sealTicket(ticket, this.#keys, key)] as const;
+    });
+    this.#names.push(tickets);
+    const all = Object.fromEntries(await Promise.all(sealed));
+    await putTickets(this.#redis, tickets, all, about.expires);
+    return { tickets, jobKey };
   }
 }
 
-const keyOf = ({ runKey }: Ticket): Buffer => Buffer.from(runKey, 'base64');
-
-/** Names what is encrypted, so that nothing else that has this key passes for it. */
-const numberOf = ({ jid, worker }: Ticket): string => `tsalt-ssh job ${jid} ${worker}`;
-
-const sealTicket = async (ticket: Ticket, keys: QueueKeys, worker: PublicKey): Promise<string> => {
-  const { Encrypter } = await import('age-encryption');
-  const encrypter = new Encrypter();
-  encrypter.addRecipient(worker.recipient);
-  const body = JSON.stringify(ticket);
-  const signature = signed(signedBytes(body), keys.signing);
-  const sealed = await encrypter.encrypt(JSON.stringify({ body, signature }));
-  return Buffer.from(sealed).toString('base64');
-};
-
-/** Opens jobs that are for one worker. */
+/** Opens jobs that one worker may take. */
 export class JobOpener {
   readonly #keys: QueueKeys;
   readonly #controls: readonly PublicKey[];
-  readonly #tickets = new Map<string, Ticket>();
+  readonly #read: (tickets: string, worker: string) => Promise<string | undefined>;
+  readonly #tickets = new Map<string, Promise<Ticket | undefined>>();
 
-  /** @param controls the control nodes whose jobs the worker accepts */
-  constructor(keys: QueueKeys, controls: readonly PublicKey[]) {
+  /**
+   * @param controls the control nodes whose jobs the worker accepts
+   * @param read reads a sealed ticket, once for all jobs that it is for; see `readTicket`
+   */
+  constructor(
+    keys: QueueKeys,
+    controls: readonly PublicKey[],
+    read: (tickets: string, worker: string) => Promise<string | undefined>,
+  ) {
     this.#keys = keys;
     this.#controls = controls;
+    this.#read = read;
   }
 
-  /** @throws Error if a job is for another worker, from another control node, changed, or too old */
-  async open(job: string): Promise<QueueJob> {
-    const [sealed = '', number = ''] = job.split('.');
-    const ticket =
-      this.#tickets.get(sealed) ?? (await openTicket(sealed, this.#keys, this.#controls));
+  /**
+   * Returns the job; undefined if it is for other workers.
+   *
+   * @throws Error if it is from another control node, changed, too old, or of a run that has ended
+   */
+  async open({ tickets, sealed }: SealedJob): Promise<QueueJob | undefined> {
+    const ticket = await this.#ticket(tickets);
+    if (!ticket) return undefined;
     if (ticket.expires < Date.now()) throw new Error('it has expired');
-    const bytes = openBytes(Buffer.from(number, 'base64'), keyOf(ticket), numberOf(ticket));
-    this.#keep(sealed, ticket);
-    return { ...ticket, number: Number(bytes.toString()) };
+    const key = Buffer.from(ticket.jobKey, 'base64');
+    const bytes = openBytes(Buffer.from(sealed, 'base64'), key, aboutOf(tickets));
+    const number = Number(bytes.toString());
+    // Any worker of the segment has the key of the jobs.
+    if (!Number.isSafeInteger(number)) throw new Error('it has no number');
+    return { ...ticket, number };
   }
 
-  #keep(sealed: string, ticket: Ticket): void {
-    this.#tickets.delete(sealed);
-    this.#tickets.set(sealed, ticket);
+  /** Jobs that come at the same time share one request. */
+  #ticket(name: string): Promise<Ticket | undefined> {
+    const ticket = this.#tickets.get(name) ?? this.#readTicket(name);
+    this.#tickets.delete(name);
+    this.#tickets.set(name, ticket);
     const [oldest] = this.#tickets.keys();
     if (this.#tickets.size > mostTickets && oldest !== undefined) this.#tickets.delete(oldest);
+    return ticket;
+  }
+
+  #readTicket(name: string): Promise<Ticket | undefined> {
+    const read = async (): Promise<Ticket | undefined> => {
+      const sealed = await this.#read(name, workerId(this.#keys.publicKey));
+      return sealed === undefined
+        ? undefined
+        : openTicket(sealed, name, this.#keys, this.#controls);
+    };
+    const ticket = read();
+    const forget = (): void => {
+      if (this.#tickets.get(name) === ticket) this.#tickets.delete(name);
+    };
+    // A job without a ticket may be put into the queue by anybody: it takes no place of another one.
+    ticket.then(found => found ?? forget(), forget);
+    return ticket;
   }
 }
 
-const openTicket = async (
-  sealed: string,
-  keys: QueueKeys,
-  controls: readonly PublicKey[],
-): Promise<Ticket> => {
-  const { Decrypter } = await import('age-encryption');
-  const decrypter = new Decrypter();
-  decrypter.addIdentity(keys.identity);
-  const text = await decrypter.decrypt(Buffer.from(sealed, 'base64'), 'text');
-  const { body, signature } = JSON.parse(text) as { body: unknown; signature: unknown };
-  if (typeof body !== 'string' || typeof signature !== 'string') throw new Error('it has no job');
-  if (!isSigned(signedBytes(body), signature, controls))
-    throw new Error('no control node that this worker knows has signed it');
-  const ticket: unknown = JSON.parse(body);
-  if (!isTicket(ticket)) throw new Error('it has no job');
-  if (ticket.worker !== workerId(keys.publicKey)) throw new Error('it is for another worker');
-  return ticket;
-};
-
-/** The purpose is signed too, so that a signature of another message does not fit. */
-const signedBytes = (body: string): Uint8Array => Buffer.from(`tsalt-ssh job\n${body}`, 'utf8');
-
-const isTicket = (job: unknown): job is Ticket =>
-  isPlainDict(job) &&
-  ['version', 'jid', 'segment', 'worker', 'runKey'].every(key => typeof job[key] === 'string') &&
-  /^\d{20}$/.test(String(job.jid)) &&
-  Number.isSafeInteger(job.expires);
-
-/** One entry of a queue of jobs: the same job, for each worker that may take it. */
-export type SealedJob = {
-  /** Sealed jobs, by the short names of workers. */
-  readonly sealed: Readonly<Record<string, string>>;
-  /** How often workers that it is not for have put it back. */
-  readonly returned?: number;
-};
-
 /** Reads what a queue of jobs holds; undefined for other data. */
 export const sealedJobOf = (data: unknown): SealedJob | undefined => {
-  const { sealed, returned = 0 } = (data ?? {}) as Partial<SealedJob>;
-  const isRight = isPlainDict(sealed) && Number.isSafeInteger(returned);
-  return isRight ? { sealed, returned } : undefined;
+  const { tickets, sealed, returned = 0 } = (data ?? {}) as Partial<SealedJob>;
+  const isRight =
+    isTicketsName(tickets) && typeof sealed === 'string' && Number.isSafeInteger(returned);
+  return isRight ? { tickets, sealed, returned } : undefined;
 };

@@ -8,6 +8,7 @@ import { envelopeOf } from '../../queue/messages.ts';
 import { instanceName, instanceStream, joinedName, segmentQueue } from '../../queue/names.ts';
 import { JobOpener, type QueueJob, type SealedJob, sealedJobOf } from '../../queue/sealed-job.ts';
 import { removeStream } from '../../queue/stream.ts';
+import { readTicket } from '../../queue/tickets.ts';
 import { BrokeredRun } from './brokered-run.ts';
 
 /** A worker of a segment. */
@@ -54,7 +55,9 @@ export class QueueBroker {
 
   constructor(settings: WorkerSettings) {
     this.#settings = settings;
-    this.#opener = new JobOpener(settings.keys, settings.controls);
+    this.#opener = new JobOpener(settings.keys, settings.controls, (tickets, worker) =>
+      readTicket(this.#redis as RedisClient, tickets, worker),
+    );
     this.#id = workerId(settings.keys.publicKey);
     this.#instance = instanceName(settings.segment, this.#id, randomBytes(8).toString('hex'));
   }
@@ -121,13 +124,14 @@ export class QueueBroker {
 
   async #work(data: unknown): Promise<void> {
     const { segment, log, version } = this.#settings;
-    const found = sealedJobOf(data);
-    const sealed = found && Object.hasOwn(found.sealed, this.#id) && found.sealed[this.#id];
-    if (found && sealed === false) return this.#putBack(found);
     let job: QueueJob;
     try {
-      job = await this.#opener.open(String(sealed));
-      if (job.segment !== segment) throw new Error('it is for another segment');
+      const sealed = sealedJobOf(data);
+      if (!sealed) throw new Error('it has another form, perhaps that of another version');
+      const opened = await this.#opener.open(sealed);
+      if (!opened) return this.#putBack(sealed);
+      if (opened.segment !== segment) throw new Error('it is for another segment');
+      job = opened;
     } catch (error) {
       log(`A job was refused: ${messageOf(error)}.`);
       return;
@@ -144,7 +148,7 @@ export class QueueBroker {
   }
 
   /** Leaves a job to the workers that it is for. */
-  async #putBack({ sealed, returned = 0 }: SealedJob): Promise<void> {
+  async #putBack({ returned = 0, ...job }: SealedJob): Promise<void> {
     const { segment, server, log } = this.#settings;
     if (!this.#isStranger)
       log(
@@ -156,7 +160,7 @@ export class QueueBroker {
     this.#jobs ??= server.queue(segmentQueue(segment));
     await (await this.#jobs).add(
       'host',
-      { sealed, returned: returned + 1 },
+      { ...job, returned: returned + 1 },
       { removeOnComplete: true, removeOnFail: true },
     );
   }

@@ -68,6 +68,7 @@ type Remote = PoolWorker & {
 
 type Opened = {
   readonly redis: RedisClient;
+  readonly sealer: JobSealer;
   readonly begin: ToFleetWorker;
 };
 
@@ -96,7 +97,6 @@ class QueuedWorkers implements WorkerPool {
   readonly #remotes = new Map<string, Remote>();
   readonly #receivers = new Map<string, MessageReceiver>();
   readonly #runKeys = new RunKeys();
-  readonly #sealer: JobSealer;
   readonly #known: KnownWorkers;
   readonly #queues = new Map<string, Promise<JobQueue>>();
   readonly #gone = new Set<string>();
@@ -123,7 +123,6 @@ class QueuedWorkers implements WorkerPool {
   }) {
     this.#parts = parts;
     this.#jid = queuedRunName(parts.request.options.jid);
-    this.#sealer = new JobSealer(parts.access.keys);
     this.#known = new KnownWorkers(parts.access);
     this.#server = new QueueServer(parts.access.connection, warn);
   }
@@ -138,8 +137,7 @@ class QueuedWorkers implements WorkerPool {
     this.#redis ??= this.#server.redis();
     await this.#known.check(await this.#redis, host, segment);
     this.#opened ??= this.#open(this.#redis);
-    await this.#opened;
-    const job = await this.#sealed(id, segment);
+    const job = await this.#sealed(await this.#opened, id, segment);
     if (this.#isAborted || unneeded?.aborted) throw aborted(host);
     // A worker that claims the host is denied it from then on.
     unneeded?.addEventListener('abort', () => this.#waiting.delete(id), { once: true });
@@ -160,13 +158,12 @@ class QueuedWorkers implements WorkerPool {
     return this.#parts.access.workers.get(segment) ?? [];
   }
 
-  /** Seals the job of a host to each worker of its segment. */
-  #sealed(id: number, segment: string): Promise<SealedJob> {
+  /** Seals the job of a host for the workers of its segment. */
+  #sealed({ sealer }: Opened, id: number, segment: string): Promise<SealedJob> {
     const { version } = this.#parts.access;
     const job = { version, jid: this.#jid, number: id, segment, expires: Date.now() + lifetime };
-    return this.#sealer.sealAll(job, this.#keysOf(segment), worker =>
-      this.#runKeys.of(segment, worker),
-    );
+    const keyFor = (worker: string): Buffer => this.#runKeys.of(segment, worker);
+    return sealer.seal(job, this.#keysOf(segment), keyFor);
   }
 
   /** Puts a job into the queue, and returns its id there. */
@@ -193,13 +190,15 @@ class QueuedWorkers implements WorkerPool {
     clearInterval(this.#timer);
     for (const remote of this.#remotes.values()) remote.send({ type: 'end' });
     await inTime(Promise.all([...this.#remotes.values()].map(({ sender }) => sender.sent())));
-    await inTime(this.#removeInbox());
+    await inTime(this.#removeTraces());
     await this.#server.close();
   }
 
-  async #removeInbox(): Promise<void> {
+  /** Removes from Redis what nobody needs after the run. */
+  async #removeTraces(): Promise<void> {
     const opened = await this.#opened;
-    if (opened) await removeStream(opened.redis, runStream(this.#jid));
+    if (!opened) return;
+    await Promise.all([opened.sealer.end(), removeStream(opened.redis, runStream(this.#jid))]);
   }
 
   async #open(connected: Promise<RedisClient>): Promise<Opened> {
@@ -220,7 +219,7 @@ class QueuedWorkers implements WorkerPool {
       hosts,
       project,
     };
-    return { redis, begin };
+    return { redis, sealer: new JobSealer(access.keys, redis), begin };
   }
 
   #queue(name: string): Promise<JobQueue> {
@@ -289,7 +288,9 @@ class QueuedWorkers implements WorkerPool {
     // A host may wait for long where all workers are busy.
     waiting.pause = isThere ? Math.min(waiting.pause * 2, longestPause) : claimPatience;
     if (isThere || !this.#waiting.has(id)) return;
-    waiting.job = await this.#offer(await this.#sealed(id, segment), segment);
+    const opened = (await this.#opened) as Opened;
+    await opened.sealer.check(segment);
+    waiting.job = await this.#offer(await this.#sealed(opened, id, segment), segment);
   }
 
   async #receive(data: unknown): Promise<void> {

@@ -40,11 +40,11 @@ describe.skipIf(!hasRedis)('a queue worker (needs redis-server)', () => {
       prefix: 'tsalt',
     });
     onTestFinished(() => jobs.close());
+    const sealer = new JobSealer(control, redis.client);
     const offer = async (number: number): Promise<void> => {
       const about = { version: '1.0.0', jid, segment: 'dmz', expires: Date.now() + 60_000 };
       const key = (): Buffer => runKey;
-      const job = await new JobSealer(control).sealAll({ ...about, number }, [keys.publicKey], key);
-      await jobs.add('host', job);
+      await jobs.add('host', await sealer.seal({ ...about, number }, [keys.publicKey], key));
     };
     const claims = new Map<number, string>();
     const receivers = new Map<string, MessageReceiver>();

@@ -5,8 +5,14 @@ import { encodeMessage } from '../../../src/control/workers/messages.ts';
 import { sayAlive, sayGone } from '../../../src/queue/alive.ts';
 import { openKeys, parseKey, workerId } from '../../../src/queue/keys.ts';
 import { envelopeOf, MessageReceiver, MessageSender } from '../../../src/queue/messages.ts';
-import { JobOpener } from '../../../src/queue/sealed-job.ts';
+import {
+  JobOpener,
+  type QueueJob,
+  type SealedJob,
+  sealedJobOf,
+} from '../../../src/queue/sealed-job.ts';
 import { StreamWriter } from '../../../src/queue/stream.ts';
+import { readTicket } from '../../../src/queue/tickets.ts';
 import { type Project, startProject } from '../../helpers/project.ts';
 import { startWorker, type TestWorker, workerKeyOf } from '../../helpers/queue-worker.ts';
 import { hasRedis, startRedis, type TestRedis } from '../../helpers/redis.ts';
@@ -48,19 +54,28 @@ roster_defaults: {via: dmz}
         readonly worker: string;
       }[]
     ).map(({ worker }) => worker);
-  /** The jobs and messages that go through Redis during some work. */
-  const listen = async (work: () => Promise<unknown>): Promise<Record<string, unknown>[]> => {
+  /** The jobs and messages that go through Redis during some work, and the commands about tickets. */
+  const listen = async (work: () => Promise<unknown>) => {
     const monitor = await redis.client.monitor();
     const found: Record<string, unknown>[] = [];
+    const tickets: (readonly string[])[] = [];
     monitor.on('monitor', (_time: string, args: string[]) => {
+      if (args[1]?.startsWith('tsalt:tickets-')) tickets.push(args);
       for (const arg of args)
-        if (/^\{"(?:sealed|jid)":/.test(arg))
+        if (/^\{"(?:tickets|jid)":/.test(arg))
           found.push(JSON.parse(arg) as Record<string, unknown>);
     });
     await work();
     monitor.disconnect();
-    return found;
+    const jobs = found.flatMap(data => sealedJobOf(data) ?? []);
+    return { messages: found.flatMap(data => envelopeOf(data) ?? []), jobs, tickets };
   };
+  /** The workers for which tickets were stored. */
+  const ticketsFor = (tickets: readonly (readonly string[])[]): string[] =>
+    tickets
+      .filter(([command]) => command?.toLowerCase() === 'hset')
+      .flatMap(([, , ...fields]) => fields.filter((_, at) => at % 2 === 0))
+      .sort();
 
   beforeAll(async () => {
     redis = await startRedis();
@@ -102,26 +117,24 @@ roster_defaults: {via: dmz}
     const controls = [parseKey(control, 'control')];
     const [own, other] = [workerId(first.publicKey), workerId(parseKey(keys.second, 'key'))];
     const forged = `dmz~${other}~${'0'.repeat(16)}`;
-    const open = (data: unknown) =>
-      new JobOpener(first, controls).open(
-        (data as { readonly sealed: Record<string, string> }).sealed[own] ?? '',
-      );
-    const heard = await listen(async () => {
+    const opener = new JobOpener(first, controls, (name, id) => readTicket(redis.client, name, id));
+    const open = async (data: unknown): Promise<QueueJob> =>
+      (await opener.open(sealedJobOf(data) as SealedJob)) as QueueJob;
+    let key = Buffer.alloc(32);
+    const { messages, tickets } = await listen(async () => {
       const taken = takeOne(lasting, async data => {
         const { jid, runKey, number } = await open(data);
+        key = Buffer.from(runKey, 'base64');
         const inbox = new StreamWriter(redis.client, `run-${jid}`);
         const route = { jid, instance: forged, to: 'control' } as const;
-        const sender = new MessageSender(inbox, Buffer.from(runKey, 'base64'), route);
+        const sender = new MessageSender(inbox, key, route);
         sender.send(encodeMessage({ type: 'claim', id: number }));
         await sender.sent();
       });
       const [run] = await Promise.all([project.run('*', 'test.ping'), taken]);
       expect(run).toMatchObject({ code: 0 });
     });
-    const [job] = heard.filter(({ sealed }) => typeof sealed === 'object') as [{ sealed: object }];
-    expect(Object.keys(job.sealed).sort()).toEqual([own, other].sort());
-    const key = Buffer.from((await open(job)).runKey, 'base64');
-    const messages = heard.flatMap(data => envelopeOf(data) ?? []);
+    expect(ticketsFor(tickets)).toEqual([own, other].sort());
     const others = messages.filter(({ instance }) => instance !== forged);
     expect(messages.length).toBeGreaterThan(others.length);
     expect(others.length).toBeGreaterThan(4);
@@ -146,21 +159,33 @@ roster_defaults: {via: dmz}
     expect((await listed()).sort()).toEqual([keys.first, keys.second].map(idOf).sort());
 
     configure(keys.second);
-    const heard = await listen(async () => {
+    const { tickets, jobs } = await listen(async () => {
       const { code, stdout } = await project.run('*', 'test.ping', '--out=json', '--static');
       expect({ code, hosts: Object.keys(JSON.parse(stdout) as object).length }).toEqual({
         code: 0,
         hosts: ids.length,
       });
     });
-    const jobs = heard.filter(({ sealed }) => typeof sealed === 'object');
-    for (const { sealed } of jobs)
-      expect(Object.keys(sealed as object)).toEqual([idOf(keys.second)]);
+    expect(ticketsFor(tickets)).toEqual([idOf(keys.second)]);
+    expect(jobs.length).toBeGreaterThanOrEqual(ids.length);
     expect(await listed()).toEqual([idOf(keys.second)]);
     const after = (await redis.client.keys('tsalt:file:*')).filter(name => !before.has(name));
     expect(after).toHaveLength(before.size);
     expect(revoked.process.exitCode).toBe(null);
     await revoked.end();
+  });
+
+  test('a worker reads its ticket once in a run, which leaves none in Redis', async () => {
+    const { tickets, jobs } = await listen(async () => {
+      expect((await project.run('*', 'test.ping')).code).toBe(0);
+    });
+    expect(new Set(jobs.map(job => job.sealed)).size).toBeGreaterThanOrEqual(ids.length);
+    const commands = tickets.map(([command, , worker]) => [command?.toLowerCase(), worker]);
+    expect(commands.filter(([command]) => command === 'hget')).toEqual([
+      ['hget', idOf(keys.second)],
+    ]);
+    expect(commands.filter(([command]) => command === 'hset')).toHaveLength(1);
+    expect(await redis.client.keys('tsalt:tickets-*')).toEqual([]);
   });
 
   test('a job that a worker takes and keeps is offered again', async () => {

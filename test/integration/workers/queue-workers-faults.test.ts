@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { Queue } from 'bullmq';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openKeys, workerId } from '../../../src/queue/keys.ts';
+import { openKeys } from '../../../src/queue/keys.ts';
 import { JobSealer } from '../../../src/queue/sealed-job.ts';
 import { packageRoot } from '../../helpers/cli.ts';
 import { type Project, startProject } from '../../helpers/project.ts';
@@ -192,7 +192,7 @@ roster_defaults: {via: dmz}
     const sealed = new Set<string>();
     monitor.on('monitor', (_time: string, args: string[]) => {
       for (const arg of args) {
-        const found = /\{"sealed":\{[^{}]+\}\}/.exec(arg)?.[0];
+        const found = /^\{"tickets":[^{}]+\}$/.exec(arg)?.[0];
         if (found) sealed.add(found);
       }
     });
@@ -247,24 +247,24 @@ roster_defaults: {via: dmz}
     const [dmz] = workers;
     const [recipient = '', verifying = ''] = (dmz?.key ?? '').split(':');
     const job = {
-      version: '0.1.0',
-      jid: '20260101000000000000',
-      number: 1,
-      segment: 'dmz',
-      runKey: Buffer.alloc(32).toString('base64'),
+      ...{ version: '0.1.0', jid: '20260101000000000000', number: 1, segment: 'dmz' },
       expires: Date.now() + 60_000,
     };
-    const sealed = await new JobSealer(keys).seal(job, { recipient, verifying });
-    const name = workerId({ recipient, verifying });
+    const sealer = new JobSealer(keys, redis.client);
+    const runKey = (): Buffer => Buffer.alloc(32);
+    const sealed = await sealer.seal(job, [{ recipient, verifying }], runKey);
     const queue = new Queue('jobs-dmz', {
       connection: { port: redis.port, host: '127.0.0.1' },
       prefix: 'tsalt',
     });
-    await queue.add('host', { sealed: { [name]: sealed } });
-    const [ticket = '', number] = sealed.split('.');
-    const flipped = Buffer.from(ticket, 'base64');
+    await queue.add('host', sealed);
+    await waitFor(() => (dmz?.log() ?? '').includes('A job was refused'), 10_000);
+    const ticket = `tsalt:tickets-${sealed.tickets}`;
+    const [worker = '', text = ''] = Object.entries(await redis.client.hgetall(ticket))[0] ?? [];
+    const flipped = Buffer.from(text, 'base64');
     flipped[flipped.length - 1] = (flipped.at(-1) ?? 0) ^ 1;
-    await queue.add('host', { sealed: { [name]: `${flipped.toString('base64')}.${number}` } });
+    await redis.client.hset(ticket, { [worker]: flipped.toString('base64') });
+    await queue.add('host', sealed);
     await queue.close();
     await waitFor(() => (dmz?.log() ?? '').split('A job was refused').length === 3, 10_000);
     expect(dmz?.log()).toContain('no control node that this worker knows has signed it');

@@ -578,16 +578,66 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/queue/keys.test.ts',
-    'a worker cannot pass a job on to another one, whose messages it could then read',
+    'test/queue/sealed-job.test.ts',
+    'a worker cannot pass a ticket on to another one, whose messages it could then read',
     [
       {
-        file: 'src/queue/sealed-job.ts',
+        file: 'src/queue/tickets.ts',
         find: 'if (ticket.worker !== workerId(keys.publicKey))',
         replace: 'if (false)',
       },
     ],
   ),
+  ...killedBy(
+    'test/queue/sealed-job.test.ts',
+    'a job is opened by workers that have a ticket, and only if a known control node signed it',
+    [
+      {
+        file: 'src/queue/tickets.ts',
+        find: 'if (!isSigned(signedBytes(body), signature, controls))',
+        replace: 'if (false)',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/queue/sealed-job.test.ts',
+    'a ticket of another run is refused, and the right one is accepted after that',
+    [
+      {
+        file: 'src/queue/tickets.ts',
+        find: 'if (ticket.tickets !== name)',
+        replace: 'if (false)',
+      },
+      {
+        file: 'src/queue/sealed-job.ts',
+        find: 'ticket.then(found => found ?? forget(), forget);',
+        replace: 'ticket.catch(() => undefined);',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/queue/sealed-job.test.ts',
+    'the number of a job cannot be changed, nor taken from a job of another segment or run',
+    [
+      {
+        file: 'src/queue/sealed-job.ts',
+        find: 'const known = this.#batches.get(segment);',
+        replace: 'const known = [...this.#batches.values()][0];',
+      },
+      {
+        file: 'src/queue/sealed-job.ts',
+        find: '[newTicketsName(), newKey()]',
+        replace: '[newTicketsName(), Buffer.alloc(32)]',
+      },
+    ],
+  ),
+  ...killedBy('test/queue/sealed-job.test.ts', 'a job that has expired is refused', [
+    {
+      file: 'src/queue/sealed-job.ts',
+      find: 'if (ticket.expires < Date.now())',
+      replace: 'if (false)',
+    },
+  ]),
   ...killedBy(
     'test/integration/workers/queue-worker-identity.test.ts',
     'a worker can neither read nor forge the messages of another one of its segment',
