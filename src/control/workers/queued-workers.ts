@@ -27,6 +27,12 @@ import { sendHostAway, sendRequest, withoutSecrets } from './sent-request.ts';
 /** Milliseconds without a message after which a worker is given up, and without an answer Redis. */
 const silence = 30_000;
 
+/**
+ * Milliseconds without another message after which a worker gets a sign of life. It gives a run up after
+ * 60 s without any, so that several may be late.
+ */
+const quiet = 15_000;
+
 const silent = `no message from it for ${silence / 1000} s`;
 
 /** Looks are counted, not time: this process may have been busy. */
@@ -231,7 +237,7 @@ class QueuedWorkers implements WorkerPool {
   /** Gives the workers a sign of life. Who was silent is known when the mark has arrived. */
   async #look(redis: RedisClient, inbox: StreamWriter): Promise<void> {
     const alive = encodeMessage({ type: 'alive' });
-    for (const { sender } of this.#remotes.values()) sender.sendIfQuiet(alive, beat);
+    for (const { sender } of this.#remotes.values()) sender.sendIfQuiet(alive, quiet);
     this.#unanswered += 1;
     if (this.#unanswered > mostSilent) {
       this.#takes.end(queueGone(this.#parts.access.connection, silence));
