@@ -31,7 +31,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/integration/**', 'test/lab/**'],
+          exclude: ['test/host/integration/**', 'test/lab/**'],
           setupFiles,
           globalSetup,
           maxWorkers,
@@ -52,7 +52,7 @@ export default defineConfig({
         resolve: { alias },
         test: {
           name: 'integration',
-          include: ['test/integration/**/*.test.ts', 'test/lab/**/*.test.ts'],
+          include: ['test/host/integration/**/*.test.ts', 'test/lab/**/*.test.ts'],
           setupFiles,
           globalSetup,
           maxWorkers,

@@ -2,7 +2,7 @@
  * Contains all uses of ssh2's private parts (1.17.0, pinned): faster signing, service request and
  * signed login in one flight, and a reply that keeps sshd's output from waiting for our ACK. Each
  * function checks the parts that it needs and does nothing if they differ; the link is then slower
- * but still correct. test/transport/ssh2-tuning.test.ts fails when ssh2 changes.
+ * but still correct. test/host/transport/ssh2-tuning.test.ts fails when ssh2 changes.
  */
 import { createPrivateKey, sign } from 'node:crypto';
 import type { Client, ParsedKey } from 'ssh2';

@@ -3,7 +3,7 @@ import { type Breakage, killedBy } from '../breakage.ts';
 /** Guards on the control node. */
 export const control: readonly Breakage[] = [
   ...killedBy(
-    'test/integration/prompt/host-options.test.ts',
+    'test/host/integration/prompt/host-options.test.ts',
     'a host gets the options of modules and those that it is to have, no other ones',
     [
       {
@@ -15,7 +15,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/control/apart.test.ts',
+    'test/host/control/apart.test.ts',
     'templates without an end, of as many hosts as there are processes, are ended; another host gets its own',
     [
       {
@@ -26,7 +26,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/control/apart.test.ts',
+    'test/host/control/apart.test.ts',
     'a template that waits for its host keeps no process from others, and asks for nothing twice',
     [
       {
@@ -42,7 +42,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/control/apart.test.ts',
+    'test/host/control/apart.test.ts',
     'one template of a host is rendered at a time; after three that took too much, none',
     [
       {
@@ -58,7 +58,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/control/apart.test.ts',
+    'test/host/control/apart.test.ts',
     'the texts of one host take a bounded time together, each of them being short',
     [
       {
@@ -69,7 +69,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/control/apart.test.ts',
+    'test/host/control/apart.test.ts',
     'a template that begins again for each answer takes no more time in all',
     [
       {
@@ -80,7 +80,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/integration/hostile/hostile-costs.test.ts',
+    'test/host/integration/hostile/hostile-costs.test.ts',
     'a template gets no answer of very many values',
     [
       {
@@ -92,7 +92,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/integration/hostile/hostile-costs.test.ts',
+    'test/host/integration/hostile/hostile-costs.test.ts',
     'all answers that templates get are bounded together',
     [
       {
@@ -104,7 +104,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/render/taint/growth.test.ts',
+    'test/host/render/taint/growth.test.ts',
     'a text of unknown origin is tainted as a whole where a host sent %s',
     [
       {
@@ -119,7 +119,7 @@ export const control: readonly Breakage[] = [
       },
     ],
   ),
-  ...killedBy('test/data/merge.test.ts', 'a list is merged in time that grows with its %s', [
+  ...killedBy('test/unit/data/merge.test.ts', 'a list is merged in time that grows with its %s', [
     {
       file: 'src/data/values/merge.ts',
       find: 'if (!isTree([...list]))',
@@ -127,7 +127,7 @@ export const control: readonly Breakage[] = [
     },
   ]),
   ...killedBy(
-    'test/control/apart.test.ts',
+    'test/host/control/apart.test.ts',
     'a host whose run is over has nothing computed any more',
     [
       {
@@ -138,7 +138,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/control/apart.test.ts',
+    'test/host/control/apart.test.ts',
     'a template that asks for more than it may is refused',
     [
       {
@@ -149,7 +149,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/control/apart.test.ts',
+    'test/host/control/apart.test.ts',
     'a document of a host is read in the same way, and its aliases make no more of it',
     [
       {
@@ -160,7 +160,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/integration/hostile/trust.test.ts',
+    'test/host/integration/hostile/trust.test.ts',
     '%s that every user can write is not used',
     [
       {
@@ -172,7 +172,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/integration/hostile/trust.test.ts',
+    'test/host/integration/hostile/trust.test.ts',
     '%s of another user is not used',
     [
       {
@@ -184,7 +184,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/integration/hostile/trust.test.ts',
+    'test/host/integration/hostile/trust.test.ts',
     'log and output files of other users, and their links, are not written to',
     [
       {
@@ -196,7 +196,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/integration/hostile/trust.test.ts',
+    'test/host/integration/hostile/trust.test.ts',
     'neither the cache nor the file of known hosts is in a folder of another user',
     [
       {
@@ -208,7 +208,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/sdb/sdb.test.ts',
+    'test/host/sdb/sdb.test.ts',
     'a key that begins with a dash never becomes an option of the program',
     [
       {
@@ -219,7 +219,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/sdb/sdb.test.ts',
+    'test/host/sdb/sdb.test.ts',
     'pillar files are resolved, an address that the host said is not',
     [
       {
@@ -229,14 +229,14 @@ export const control: readonly Breakage[] = [
       },
     ],
   ),
-  ...killedBy('test/sdb/sdb.test.ts', 'errors show neither token nor value', [
+  ...killedBy('test/host/sdb/sdb.test.ts', 'errors show neither token nor value', [
     {
       file: 'src/sdb/vault.ts',
       find: 'could not be asked (${typeof',
       replace: 'could not be asked ${JSON.stringify(options.headers)} (${typeof',
     },
   ]),
-  ...killedBy('test/sdb/sdb.test.ts', 'a fault names the address, never what was printed', [
+  ...killedBy('test/host/sdb/sdb.test.ts', 'a fault names the address, never what was printed', [
     {
       file: 'src/sdb/drivers/cmd.ts',
       find: 'ended with ${code}`',
@@ -248,43 +248,53 @@ export const control: readonly Breakage[] = [
       replace: "stdio: ['pipe', 'pipe', 'inherit'],",
     },
   ]),
-  ...killedBy('test/roster/backends.test.ts', 'a terraform state cannot reach this machine by %s', [
-    {
-      file: 'src/roster/outside.ts',
-      find: '...local.filter(name => dict.has(name)),',
-      replace: '',
-    },
-    {
-      file: 'src/roster/outside.ts',
-      find: "...(outside === 'state' ? here(dict) : []),",
-      replace: '',
-    },
-  ]),
   ...killedBy(
-    'test/roster/backends.test.ts',
+    'test/unit/roster/backends.test.ts',
+    'a terraform state cannot reach this machine by %s',
+    [
+      {
+        file: 'src/roster/outside.ts',
+        find: '...local.filter(name => dict.has(name)),',
+        replace: '',
+      },
+      {
+        file: 'src/roster/outside.ts',
+        find: "...(outside === 'state' ? here(dict) : []),",
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/unit/roster/backends.test.ts',
     'an address of sdb that came from outside stays text',
     [{ file: 'src/roster/load.ts', find: 'if (outside) return entry;', replace: '' }],
   ),
-  ...killedBy('test/fileserver/file-roots.test.ts', 'nothing outside of the roots is ever found', [
-    {
-      file: 'src/fileserver/file-roots.ts',
-      find: 'if (!isWithinRoot(root, real)) return undefined;',
-      replace: '',
-    },
-  ]),
-  ...killedBy('test/bundle/zip.test.ts', 'an archive cannot write outside of its folder', [
+  ...killedBy(
+    'test/unit/fileserver/file-roots.test.ts',
+    'nothing outside of the roots is ever found',
+    [
+      {
+        file: 'src/fileserver/file-roots.ts',
+        find: 'if (!isWithinRoot(root, real)) return undefined;',
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy('test/host/bundle/zip.test.ts', 'an archive cannot write outside of its folder', [
     { file: 'src/bundle/zip.ts', find: 'checkName(name);', replace: '' },
   ]),
   ...killedBy(
-    'test/bundle/reproducible.test.ts',
+    'test/host/bundle/reproducible.test.ts',
     'a tree has one artifact wherever it lies, and no folder of this machine is in it',
     [{ file: 'src/bundle/portable-path.ts', find: 'return kept;', replace: 'return whole;' }],
   ),
-  ...killedBy('test/control/pushed-files.test.ts', '%s is refused before anything is written', [
-    { file: 'src/control/serve/pushed-files.ts', find: "part !== '..' &&", replace: '' },
-  ]),
   ...killedBy(
-    'test/control/pushed-files.test.ts',
+    'test/unit/control/pushed-files.test.ts',
+    '%s is refused before anything is written',
+    [{ file: 'src/control/serve/pushed-files.ts', find: "part !== '..' &&", replace: '' }],
+  ),
+  ...killedBy(
+    'test/unit/control/pushed-files.test.ts',
     'nothing is taken unless file_recv says so, and nothing larger than file_recv_max_size',
     [
       {
@@ -294,11 +304,11 @@ export const control: readonly Breakage[] = [
       },
     ],
   ),
-  ...killedBy('test/output/format.test.ts', 'large results of a host break no outputter', [
+  ...killedBy('test/unit/output/format.test.ts', 'large results of a host break no outputter', [
     { file: 'src/output/nested.ts', find: 'if (layout.size > longest)', replace: 'if (false)' },
   ]),
   ...killedBy(
-    'test/control/hosts-may.test.ts',
+    'test/unit/control/hosts-may.test.ts',
     'a function that a state calls takes the texts of that state, and those only',
     [
       {
@@ -309,7 +319,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/integration/hostile/hostile-calls.test.ts',
+    'test/host/integration/hostile/hostile-calls.test.ts',
     'options that a host receives have no path of the control node',
     [
       {
@@ -321,7 +331,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/integration/hostile/hostile-calls.test.ts',
+    'test/host/integration/hostile/hostile-calls.test.ts',
     'a host lists what lies below the folders that its job names',
     [
       {
@@ -333,7 +343,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/control/file-refs.test.ts',
+    'test/unit/control/file-refs.test.ts',
     'contents that hold what the host sent are rendered confined, and by no engine that runs code',
     [
       {
@@ -349,7 +359,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/integration/hostile/hostile-templates.test.ts',
+    'test/host/integration/hostile/hostile-templates.test.ts',
     'a template of the host reads no file of the roots and calls nothing that the host could not ask for',
     [
       {
@@ -366,7 +376,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/sdb/sdb.test.ts',
+    'test/host/sdb/sdb.test.ts',
     'nor one that %s made of more pieces, or of pieces and its own words',
     [
       {
@@ -376,15 +386,19 @@ export const control: readonly Breakage[] = [
       },
     ],
   ),
-  ...killedBy('test/control/file-refs.test.ts', 'a path in %s of a built-in state names no file', [
-    {
-      file: 'src/control/serve/file-refs.ts',
-      find: "if (from === 'data') return;",
-      replace: '',
-    },
-  ]),
   ...killedBy(
-    'test/control/file-refs.test.ts',
+    'test/unit/control/file-refs.test.ts',
+    'a path in %s of a built-in state names no file',
+    [
+      {
+        file: 'src/control/serve/file-refs.ts',
+        find: "if (from === 'data') return;",
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/unit/control/file-refs.test.ts',
     'a host chooses a name within the path of a source only, unless a module of the user may be behind it',
     [
       {
@@ -395,7 +409,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/control/file-refs.test.ts',
+    'test/unit/control/file-refs.test.ts',
     'a template that a user module computed is rendered confined, and only if there is such a module',
     [
       {
@@ -406,7 +420,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/integration/hostile/hostile-files.test.ts',
+    'test/host/integration/hostile/hostile-files.test.ts',
     'a host fetches each file from the saltenv that its job names it in',
     [
       {
@@ -418,7 +432,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/control/file-refs.test.ts',
+    'test/unit/control/file-refs.test.ts',
     'a template has the variables of its own state, whatever other states have',
     [
       {
@@ -429,7 +443,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/protocol/peer.test.ts',
+    'test/unit/protocol/peer.test.ts',
     'a stranger has a bounded number of requests open, and says more of nothing',
     [
       {
@@ -440,7 +454,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/protocol/parse-yielding.test.ts',
+    'test/host/protocol/parse-yielding.test.ts',
     'while 60 MB are parsed, other work waits for no more than 100 ms',
     [
       {
@@ -451,7 +465,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/integration/hostile/hostile-costs.test.ts',
+    'test/host/integration/hostile/hostile-costs.test.ts',
     'a host that sends %s ends its own run only',
     [
       {
@@ -468,7 +482,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/queue/messages.test.ts',
+    'test/unit/queue/messages.test.ts',
     'a repeated message does not count as a sign of life',
     [
       {
@@ -479,7 +493,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/queue/blobs.test.ts',
+    'test/host/queue/blobs.test.ts',
     'a file that another worker replaced, who has the key as well, is refused',
     [
       {
@@ -490,7 +504,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/control/worker-questions.test.ts',
+    'test/unit/control/worker-questions.test.ts',
     'a worker elsewhere asks the person in its own name, for its hosts, and not without end',
     [
       {
@@ -506,7 +520,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/control/worker-questions.test.ts',
+    'test/unit/control/worker-questions.test.ts',
     'a worker elsewhere lays nothing over the pillar that the command line does not',
     [
       {
@@ -517,7 +531,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/control/worker-questions.test.ts',
+    'test/unit/control/worker-questions.test.ts',
     'an event of a worker elsewhere with %s ends its own host, by name',
     [
       {
@@ -533,7 +547,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/integration/orchestrate/mine.test.ts',
+    'test/host/integration/orchestrate/mine.test.ts',
     'a host that never answers holds up nobody: reached by %s',
     [
       {
@@ -545,7 +559,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/plan/plan-file.test.ts',
+    'test/unit/plan/plan-file.test.ts',
     'a plan of another function than one of states is refused when it is read',
     [
       {
@@ -556,7 +570,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/plan/plan-file.test.ts',
+    'test/unit/plan/plan-file.test.ts',
     'a host whose predictions are very long has no plan; the others have theirs',
     [
       {
@@ -567,7 +581,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/returners/returners.test.ts',
+    'test/unit/returners/returners.test.ts',
     'a return that is refused does not take those of other hosts with it',
     [
       {
@@ -578,7 +592,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/queue/sealed-job.test.ts',
+    'test/host/queue/sealed-job.test.ts',
     'a worker cannot pass a ticket on to another one, whose messages it could then read',
     [
       {
@@ -589,7 +603,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/queue/sealed-job.test.ts',
+    'test/host/queue/sealed-job.test.ts',
     'a job is opened by workers that have a ticket, and only if a known control node signed it',
     [
       {
@@ -600,7 +614,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/queue/sealed-job.test.ts',
+    'test/host/queue/sealed-job.test.ts',
     'a ticket of another run is refused, and the right one is accepted after that',
     [
       {
@@ -616,7 +630,7 @@ export const control: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/queue/sealed-job.test.ts',
+    'test/host/queue/sealed-job.test.ts',
     'the number of a job cannot be changed, nor taken from a job of another segment or run',
     [
       {
@@ -631,7 +645,7 @@ export const control: readonly Breakage[] = [
       },
     ],
   ),
-  ...killedBy('test/queue/sealed-job.test.ts', 'a job that has expired is refused', [
+  ...killedBy('test/host/queue/sealed-job.test.ts', 'a job that has expired is refused', [
     {
       file: 'src/queue/sealed-job.ts',
       find: 'if (ticket.expires < Date.now())',
@@ -639,7 +653,7 @@ export const control: readonly Breakage[] = [
     },
   ]),
   ...killedBy(
-    'test/integration/workers/queue-worker-identity.test.ts',
+    'test/host/integration/workers/queue-worker-identity.test.ts',
     'a worker can neither read nor forge the messages of another one of its segment',
     [
       {
@@ -656,7 +670,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/integration/workers/queue-worker-identity.test.ts',
+    'test/host/integration/workers/queue-worker-identity.test.ts',
     'a worker whose key was removed has no host, and no file sent after that; the other one goes on',
     [
       {
@@ -668,7 +682,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/integration/workers/queue-worker-identity.test.ts',
+    'test/host/integration/workers/queue-worker-identity.test.ts',
     'a job that a worker takes and keeps is offered again',
     [
       {
@@ -680,7 +694,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/lsp/trust.test.ts',
+    'test/host/lsp/trust.test.ts',
     'lsp: runs nothing of a folder when $name',
     [
       {
@@ -697,7 +711,7 @@ export const control: readonly Breakage[] = [
     { isBuilt: true },
   ),
   ...killedBy(
-    'test/lsp/trust.test.ts',
+    'test/host/lsp/trust.test.ts',
     'lsp: a trusted folder does not make trusted what has a similar name or is above it',
     [
       {

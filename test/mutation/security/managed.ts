@@ -3,7 +3,7 @@ import { type Breakage, killedBy } from '../breakage.ts';
 /** Guards on the managed host. */
 export const managed: readonly Breakage[] = [
   ...killedBy(
-    'test/states/foreign-paths.test.ts',
+    'test/host/states/foreign-paths.test.ts',
     '%s of %s leaves what a link of the user leads to',
     [
       {
@@ -14,7 +14,7 @@ export const managed: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/states/foreign-paths.test.ts',
+    'test/host/states/foreign-paths.test.ts',
     'ssh_auth.present does not follow ~/.ssh to where other accounts have their keys',
     [
       {
@@ -25,7 +25,7 @@ export const managed: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/states/foreign-paths.test.ts',
+    'test/host/states/foreign-paths.test.ts',
     'a link of the user to what is the user’s own is followed, but not for another user',
     [
       {
@@ -36,7 +36,7 @@ export const managed: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/states/foreign-paths.test.ts',
+    'test/host/states/foreign-paths.test.ts',
     "a hard link to a file of root does not change that file's owner",
     [
       {
@@ -47,12 +47,12 @@ export const managed: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/states/foreign-paths.test.ts',
+    'test/host/states/foreign-paths.test.ts',
     'a user’s setuid program does not become one of another owner',
     [{ file: 'src/modules/_shared/files/check-perms.ts', find: 'mode & ~0o6000', replace: 'mode' }],
   ),
   ...killedBy(
-    'test/states/foreign-paths.test.ts',
+    'test/host/states/foreign-paths.test.ts',
     'runas puts the user’s variables in force only after the change of the user',
     [
       {
@@ -63,7 +63,7 @@ export const managed: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/states/one-line.test.ts',
+    'test/unit/states/one-line.test.ts',
     '%s refuses a newline, before anything is written: %j',
     [
       {
@@ -73,15 +73,19 @@ export const managed: readonly Breakage[] = [
       },
     ],
   ),
-  ...killedBy('test/architecture.test.ts', 'modules reach files of the host through safe-fs only', [
-    {
-      file: 'src/modules/_shared/commands/run-lock.ts',
-      find: "} from '../safe-fs/fs.ts';",
-      replace: "} from 'node:fs';",
-    },
-  ]),
   ...killedBy(
-    'test/states/git.test.ts',
+    'test/unit/architecture.test.ts',
+    'modules reach files of the host through safe-fs only',
+    [
+      {
+        file: 'src/modules/_shared/commands/run-lock.ts',
+        find: "} from '../safe-fs/fs.ts';",
+        replace: "} from 'node:fs';",
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/host/states/git.test.ts',
     '%s is refused as a repository, and nothing of it runs: %s',
     [
       {
@@ -92,7 +96,7 @@ export const managed: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/states/git.test.ts',
+    'test/host/states/git.test.ts',
     'a password in the address of a repository is neither an argument of a process nor kept',
     [
       {
@@ -103,7 +107,7 @@ export const managed: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/states/web-source.test.ts',
+    'test/unit/states/web-source.test.ts',
     'a source without a hash is refused unless the state accepts it',
     [
       {
@@ -114,7 +118,7 @@ export const managed: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/modules/docker.test.ts',
+    'test/host/modules/docker.test.ts',
     'variables, labels, options of volumes and arguments of builds are in no argument',
     [
       {
@@ -125,7 +129,7 @@ export const managed: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/modules/pip.test.ts',
+    'test/host/modules/pip.test.ts',
     'a package whose address has a password is named to pip in a file',
     [
       {
@@ -136,7 +140,7 @@ export const managed: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/modules/languages.test.ts',
+    'test/host/modules/languages.test.ts',
     'a password in the address of a source is not an argument of gem',
     [
       {
@@ -146,7 +150,7 @@ export const managed: readonly Breakage[] = [
       },
     ],
   ),
-  ...killedBy('test/states/archive.test.ts', 'a path that leads outside (%s) is refused', [
+  ...killedBy('test/host/states/archive.test.ts', 'a path that leads outside (%s) is refused', [
     {
       file: 'src/modules/archive/archive-file.ts',
       find: "if (name.startsWith('/') || name.split('/').includes('..') || name.includes('\\0'))",
@@ -154,7 +158,7 @@ export const managed: readonly Breakage[] = [
     },
   ]),
   ...killedBy(
-    'test/states/archive.test.ts',
+    'test/host/states/archive.test.ts',
     'nothing is written through a link that the archive brings',
     [
       {
@@ -164,15 +168,19 @@ export const managed: readonly Breakage[] = [
       },
     ],
   ),
-  ...killedBy('test/states/file.test.ts', '$title: test mode and a second run change nothing', [
-    {
-      file: 'src/modules/file/states/file/managed.ts',
-      find: 'if (__opts__.test) return await testAnswer(ret, file);',
-      replace: '',
-    },
-  ]),
   ...killedBy(
-    'test/runtime/journal.test.ts',
+    'test/host/states/file.test.ts',
+    '$title: test mode and a second run change nothing',
+    [
+      {
+        file: 'src/modules/file/states/file/managed.ts',
+        find: 'if (__opts__.test) return await testAnswer(ret, file);',
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/host/runtime/journal.test.ts',
     'a runtime killed inside a state that changed something leaves the reaction to the next run: %s',
     [
       {
@@ -183,7 +191,7 @@ export const managed: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/runtime/journal.test.ts',
+    'test/host/runtime/journal.test.ts',
     'a run that is stopped between a change and its %s makes up for it in the next run, once',
     [
       {
@@ -193,21 +201,25 @@ export const managed: readonly Breakage[] = [
       },
     ],
   ),
-  ...killedBy('test/runtime/journal.test.ts', 'the journal shows nothing of a state with no_log', [
-    {
-      file: 'src/runtime/journal.ts',
-      find: 'if (hidden.size === 0) return tag => tag;',
-      replace: 'return tag => tag;',
-    },
-  ]),
-  ...killedBy('test/runtime/serve.test.ts', 'refuses a second run and names the first', [
+  ...killedBy(
+    'test/host/runtime/journal.test.ts',
+    'the journal shows nothing of a state with no_log',
+    [
+      {
+        file: 'src/runtime/journal.ts',
+        find: 'if (hidden.size === 0) return tag => tag;',
+        replace: 'return tag => tag;',
+      },
+    ],
+  ),
+  ...killedBy('test/host/runtime/serve.test.ts', 'refuses a second run and names the first', [
     {
       file: 'src/modules/_shared/commands/run-lock.ts',
       find: 'const holder = stillHolding(dir, seen?.holder);',
       replace: 'const holder = undefined as Holder | undefined;',
     },
   ]),
-  ...killedBy('test/runtime/serve.test.ts', 'a lock whose process is gone is taken over', [
+  ...killedBy('test/host/runtime/serve.test.ts', 'a lock whose process is gone is taken over', [
     {
       file: 'src/modules/_shared/commands/run-lock.ts',
       find: "return now === undefined || begun === '' || now === begun;",
@@ -215,7 +227,7 @@ export const managed: readonly Breakage[] = [
     },
   ]),
   ...killedBy(
-    'test/runtime/serve.test.ts',
+    'test/host/runtime/serve.test.ts',
     'a lost link lets the running state finish, starts no other and informs the next run',
     [
       {
@@ -226,7 +238,7 @@ export const managed: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/runtime/serve.test.ts',
+    'test/host/runtime/serve.test.ts',
     'a function that begins a command whenever one is ended leaves none behind',
     [
       {
@@ -237,7 +249,7 @@ export const managed: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/integration/runs/state-runs.test.ts',
+    'test/host/integration/runs/state-runs.test.ts',
     'a state with no_log shows nothing of what it did, in any output and event',
     [
       {

@@ -3,7 +3,7 @@ import { type Breakage, killedBy } from '../breakage.ts';
 /** Guards around what hosts send into templates. */
 export const rendering: readonly Breakage[] = [
   ...killedBy(
-    'test/yaml/taint-shape.test.ts',
+    'test/host/yaml/taint-shape.test.ts',
     'any string: the data has the shape of a harmless one, or is refused',
     [
       {
@@ -29,7 +29,7 @@ export const rendering: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/yaml/taint-shape.test.ts',
+    'test/host/yaml/taint-shape.test.ts',
     'any %s, read in pieces: the data and taint of the whole text, or none',
     [
       {
@@ -50,7 +50,7 @@ export const rendering: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/render/taint/refusals.test.ts',
+    'test/unit/render/taint/refusals.test.ts',
     'jinja: what the host sends does not change the structure of %s',
     [
       {
@@ -86,7 +86,7 @@ export const rendering: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/render/taint/refusals.test.ts',
+    'test/unit/render/taint/refusals.test.ts',
     'liquid: what the host sends does not change the structure of %s',
     [
       {
@@ -102,7 +102,7 @@ export const rendering: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/render/taint/refusals.test.ts',
+    'test/unit/render/taint/refusals.test.ts',
     '%s: the host chooses neither function nor file',
     [
       {
@@ -123,7 +123,7 @@ export const rendering: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/integration/hostile/tainted-hosts.test.ts',
+    'test/host/integration/hostile/tainted-hosts.test.ts',
     'a grain in a pillar file includes no pillar of another host',
     [
       {
@@ -134,15 +134,19 @@ export const rendering: readonly Breakage[] = [
     ],
     { isBuilt: true },
   ),
-  ...killedBy('test/render/origin.test.ts', '%s renders no text that is not a file of the user', [
-    {
-      file: 'src/render/pipe.ts',
-      find: "if (evaluates === undefined || origin === 'user-file') return;",
-      replace: 'return;',
-    },
-  ]),
   ...killedBy(
-    'test/render/origin.test.ts',
+    'test/unit/render/origin.test.ts',
+    '%s renders no text that is not a file of the user',
+    [
+      {
+        file: 'src/render/pipe.ts',
+        find: "if (evaluates === undefined || origin === 'user-file') return;",
+        replace: 'return;',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/unit/render/origin.test.ts',
     'the output of another engine is not run as a program',
     [
       {
@@ -153,12 +157,12 @@ export const rendering: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/render/origin.test.ts',
+    'test/unit/render/origin.test.ts',
     'template: is held to renderer_whitelist and renderer_blacklist, in the words used for an SLS',
     [{ file: 'src/render/pipe.ts', find: 'requireAllowed(request, name, fail);', replace: '' }],
   ),
   ...killedBy(
-    'test/render/sandbox.test.ts',
+    'test/host/render/sandbox.test.ts',
     'a template is ended for %s, and the next one is rendered',
     [
       {
@@ -169,7 +173,7 @@ export const rendering: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/render/sandbox.test.ts',
+    'test/host/render/sandbox.test.ts',
     'a template cannot flood its host with calls that it does not wait for',
     [
       {
@@ -180,7 +184,7 @@ export const rendering: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/render/program.test.ts',
+    'test/host/render/program.test.ts',
     'a program with an endless loop %s is ended by name; others go on',
     [
       {
@@ -191,7 +195,7 @@ export const rendering: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/render/regex.test.ts',
+    'test/host/render/regex.test.ts',
     'an expression that takes for ever blocks the event loop for no more than 100 ms: %s',
     [
       {
@@ -207,7 +211,7 @@ export const rendering: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/control/pillar-secrets.test.ts',
+    'test/unit/control/pillar-secrets.test.ts',
     'a host-supplied message is not decrypted for the host, however a template formats it',
     [
       {

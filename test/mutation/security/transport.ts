@@ -3,7 +3,7 @@ import { type Breakage, killedBy } from '../breakage.ts';
 /** Guards between the control node and the host. */
 export const transport: readonly Breakage[] = [
   ...killedBy(
-    'test/transport/login.test.ts',
+    'test/host/transport/login.test.ts',
     'an unknown host key stops before the login, and shows the fingerprint',
     [
       {
@@ -14,7 +14,7 @@ export const transport: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/transport/login.test.ts',
+    'test/host/transport/login.test.ts',
     'a changed host key is refused in mode %s, before the login',
     [
       {
@@ -25,7 +25,7 @@ export const transport: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/transport/login.test.ts',
+    'test/host/transport/login.test.ts',
     'a run takes no second key for a name whose first one it has accepted',
     [
       {
@@ -36,7 +36,7 @@ export const transport: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/transport/login.test.ts',
+    'test/host/transport/login.test.ts',
     'a pinned key beats known_hosts, as fingerprint and as line',
     [
       {
@@ -47,7 +47,7 @@ export const transport: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/transport/known-hosts.test.ts',
+    'test/unit/transport/known-hosts.test.ts',
     'a new key is one line at the end of a private file, even after a line without an end',
     [
       {
@@ -63,7 +63,7 @@ export const transport: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/transport/ssh-config.test.ts',
+    'test/host/transport/ssh-config.test.ts',
     'keys of new hosts go to the first file of the user’s, never to one of the system’s',
     [
       {
@@ -75,7 +75,7 @@ export const transport: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/transport/login.test.ts',
+    'test/host/transport/login.test.ts',
     'a jump host with a wrong key is refused at that hop; nothing is offered to it',
     [
       {
@@ -86,15 +86,19 @@ export const transport: readonly Breakage[] = [
       },
     ],
   ),
-  ...killedBy('test/transport/login.test.ts', 'the host behind a jump host is verified as itself', [
-    {
-      file: 'src/transport/ssh2/ssh2.ts',
-      find: 'verify: key => verifyKeyOf(plan, key, this.#options),',
-      replace: 'verify: key => plan.host.proxy_jump || verifyKeyOf(plan, key, this.#options),',
-    },
-  ]),
   ...killedBy(
-    'test/transport/key-deploy.test.ts',
+    'test/host/transport/login.test.ts',
+    'the host behind a jump host is verified as itself',
+    [
+      {
+        file: 'src/transport/ssh2/ssh2.ts',
+        find: 'verify: key => verifyKeyOf(plan, key, this.#options),',
+        replace: 'verify: key => plan.host.proxy_jump || verifyKeyOf(plan, key, this.#options),',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/unit/transport/key-deploy.test.ts',
     'a host whose key is not the known one gets neither password nor key',
     [
       {
@@ -105,7 +109,7 @@ export const transport: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/transport/ssh-options.test.ts',
+    'test/host/transport/ssh-options.test.ts',
     'HostKeyAlias is the name that is looked up; CheckHostIP never adds another',
     [
       {
@@ -116,7 +120,7 @@ export const transport: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/transport/login.test.ts',
+    'test/host/transport/login.test.ts',
     'the host %j is refused before any connection, by each transport',
     [
       { file: 'src/transport/ssh2/plan.ts', find: "checkWord(wanted.host, 'host');", replace: '' },
@@ -128,7 +132,7 @@ export const transport: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/transport/login.test.ts',
+    'test/host/transport/login.test.ts',
     'an ssh option outside of the allow-list is refused and named',
     [
       {
@@ -139,7 +143,7 @@ export const transport: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/transport/ssh-options.test.ts',
+    'test/host/transport/ssh-options.test.ts',
     'ssh2 refuses %s and names the transport that can do it',
     [
       {
@@ -150,7 +154,7 @@ export const transport: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/transport/pre-flight.test.ts',
+    'test/unit/transport/pre-flight.test.ts',
     'a script that is altered on the way is not run',
     [
       {
@@ -161,7 +165,7 @@ export const transport: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/transport/pre-flight.test.ts',
+    'test/unit/transport/pre-flight.test.ts',
     'a script that fails stops the run, shows what it said, and runs again next time',
     [
       {
@@ -173,7 +177,7 @@ export const transport: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/transport/pre-flight.test.ts',
+    'test/unit/transport/pre-flight.test.ts',
     'a pre-flight script runs before the runtime: private, under a random name, once, removed',
     [
       {
@@ -184,7 +188,7 @@ export const transport: readonly Breakage[] = [
     ],
   ),
   ...killedBy(
-    'test/transport/bring-node.test.ts',
+    'test/host/transport/bring-node.test.ts',
     'a download from the mirror is not run if its hash differs',
     [
       {
@@ -194,22 +198,30 @@ export const transport: readonly Breakage[] = [
       },
     ],
   ),
-  ...killedBy('test/transport/node-source.test.ts', 'a cache that others can write is refused', [
-    {
-      file: 'src/transport/node-cache.ts',
-      find: 'uid !== process.geteuid?.() || mode & 0o022',
-      replace: 'false',
-    },
-  ]),
-  ...killedBy('test/transport/node-source.test.ts', 'a package with another hash is not unpacked', [
-    {
-      file: 'src/transport/fetch-node.ts',
-      find: "if (`sha512-${hash.digest('base64')}` !== integrity)",
-      replace: 'if (false)',
-    },
-  ]),
   ...killedBy(
-    'test/transport/shells.test.ts',
+    'test/host/transport/node-source.test.ts',
+    'a cache that others can write is refused',
+    [
+      {
+        file: 'src/transport/node-cache.ts',
+        find: 'uid !== process.geteuid?.() || mode & 0o022',
+        replace: 'false',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/host/transport/node-source.test.ts',
+    'a package with another hash is not unpacked',
+    [
+      {
+        file: 'src/transport/fetch-node.ts',
+        find: "if (`sha512-${hash.digest('base64')}` !== integrity)",
+        replace: 'if (false)',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/host/transport/shells.test.ts',
     'a login shell that never stops printing is ended, in bounded memory',
     [
       {
@@ -219,25 +231,29 @@ export const transport: readonly Breakage[] = [
       },
     ],
   ),
-  ...killedBy('test/transport/shells.test.ts', 'noise before the marker does not matter: %s', [
+  ...killedBy('test/host/transport/shells.test.ts', 'noise before the marker does not matter: %s', [
     {
       file: 'src/transport/unreachable.ts',
       find: ".replace(unsafe, '\\ufffd')",
       replace: ".replace(unsafe, '$&')",
     },
   ]),
-  ...killedBy('test/transport/become.test.ts', 'su and doas ask in any language: %s', [
+  ...killedBy('test/unit/transport/become.test.ts', 'su and doas ask in any language: %s', [
     {
       file: 'src/transport/become.ts',
       find: 'const ownPrompt = /(?::|\\xef\\xbc\\x9a)[ \\xa0]?$/;',
       replace: 'const ownPrompt = /Password: $/;',
     },
   ]),
-  ...killedBy('test/transport/fuzz.test.ts', 'known_hosts: any text gives a verdict (%s inputs)', [
-    {
-      file: 'src/transport/known-hosts.ts',
-      find: 'if (hostKeyType(key) !== type) return;',
-      replace: 'if (hostKeyType(key) !== type) throw new Error(line);',
-    },
-  ]),
+  ...killedBy(
+    'test/unit/transport/fuzz.test.ts',
+    'known_hosts: any text gives a verdict (%s inputs)',
+    [
+      {
+        file: 'src/transport/known-hosts.ts',
+        find: 'if (hostKeyType(key) !== type) return;',
+        replace: 'if (hostKeyType(key) !== type) throw new Error(line);',
+      },
+    ],
+  ),
 ];

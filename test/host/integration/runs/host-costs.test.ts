@@ -1,0 +1,144 @@
+import { userInfo } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { canCount, countRuns, type HostCounts } from '../../../helpers/host-counts.ts';
+import { type Project, startProject } from '../../../helpers/project.ts';
+
+/** Counts, not times: they are the same on a busy machine. The bounds are a little above them. */
+describe.skipIf(!canCount)('costs on the host (needs strace)', () => {
+  let project: Project;
+  let run: ReturnType<typeof countRuns>;
+  const counts: Record<string, HostCounts> = {};
+
+  const sls = (count: number, lines: string): string =>
+    Array.from(
+      { length: count },
+      (_, at) => `{{ grains.folder }}/${count}/f${at}:
+  file.managed:
+    - user: ${userInfo().username}
+    - group: ${userInfo().gid}
+    - mode: '0644'
+    - makedirs: true
+${lines.replaceAll('NUMBER', String(at))}`,
+    ).join('');
+  const contents = '    - contents: number NUMBER\n';
+  const template =
+    '    - source: salt://one.liquid\n    - template: liquid\n    - context: {number: NUMBER}\n';
+
+  const folder = (count: number): Record<string, string> => ({
+    ...Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [`states/tree${count}/f${at}`, `number ${at}\n`]),
+    ),
+    [`states/recurse${count}.sls`]: `{{ grains.folder }}/tree${count}:
+  file.recurse:
+    - source: salt://tree${count}
+    - user: ${userInfo().username}
+    - file_mode: keep
+`,
+  });
+
+  beforeAll(async () => {
+    project = await startProject({
+      hosts: [],
+      files: {
+        'states/one.liquid': 'number {{ number }}\n',
+        'states/contents100.sls': sls(100, contents),
+        'states/contents1000.sls': sls(1000, contents),
+        'states/template100.sls': sls(100, template),
+        'states/template1000.sls': sls(1000, template),
+        ...folder(100),
+        ...folder(1000),
+      },
+    });
+    project.write({
+      'tsalt.yaml': `cachedir: cache\ngrains: {folder: ${project.dir}/target}\n`,
+    });
+    run = countRuns(project);
+    await project.run('@local', 'test.ping');
+    // Files of the workspace are hashed until they are older than three seconds.
+    await sleep(3500);
+    await project.run('@local', 'test.ping');
+    counts.ping = (await run('test.ping')).counts;
+    for (const name of [
+      ...['contents100', 'contents1000', 'template100', 'template1000'],
+      ...['recurse100', 'recurse1000'],
+    ])
+      for (const kind of name.startsWith('template') ? ['unchanged'] : ['new', 'unchanged']) {
+        const done = await run('state.apply', name);
+        expect(done.result.stderr).toBe('');
+        expect(done.result.code).toBe(0);
+        counts[`${kind} ${name}`] = done.counts;
+      }
+  });
+  afterAll(() => project?.close());
+
+  /** Of one state: what 900 states more cost more. */
+  const perState = (kind: string, pick: (counts: HostCounts) => number): number =>
+    (pick(counts[`${kind}1000`] as HostCounts) - pick(counts[`${kind}100`] as HostCounts)) / 900;
+
+  const looks = ({ calls }: HostCounts): number =>
+    ['statx', 'newfstatat', 'fstat', 'lstat', 'stat'].reduce(
+      (sum, name) => sum + (calls[name] ?? 0),
+      0,
+    );
+  const opens = ({ calls }: HostCounts): number => calls.openat ?? 0;
+
+  test('a ping reads the artifact, its code cache and that both were checked, calls few functions, loads no slow module of Node', () => {
+    const { calls, functions, builtins, opened } = counts.ping as HostCounts;
+    expect(opened.filter(path => /\/[0-9a-f]{64}\.js/.test(path))).toHaveLength(3);
+    expect(functions).toBeGreaterThan(300);
+    expect(functions).toBeLessThanOrEqual(650);
+    expect(builtins).toEqual([]);
+    // The wrapper's own execve is one.
+    expect(calls.execve).toBe(1);
+    expect(calls.fsync).toBeUndefined();
+  });
+
+  test.each([
+    { kind: 'unchanged contents', promises: 27 },
+    { kind: 'unchanged template', promises: 38 },
+  ])(
+    '$kind: a state looks at its path once, and opens and reads its file once',
+    ({ kind, promises }) => {
+      expect(perState(kind, opens)).toBeCloseTo(1, 1);
+      // The path, the open file, /etc/passwd.
+      expect(perState(kind, looks)).toBeLessThanOrEqual(3.1);
+      expect(perState(kind, one => one.promises)).toBeLessThanOrEqual(promises);
+      expect(perState(kind, one => one.sent)).toBeLessThanOrEqual(1100);
+      const { calls } = counts[`${kind}1000`] as HostCounts;
+      expect(calls.fsync).toBeUndefined();
+      expect(calls.rename).toBeUndefined();
+      expect(calls.execve).toBe(1);
+    },
+  );
+
+  test('an unchanged file of file.recurse is looked at and compared, without a state of its own', () => {
+    const kind = 'unchanged recurse';
+    expect(perState(kind, opens)).toBeCloseTo(1, 1);
+    // The path, and the open file.
+    expect(perState(kind, looks)).toBeLessThanOrEqual(2.1);
+    expect(perState(kind, one => one.promises)).toBeLessThanOrEqual(1);
+  });
+
+  test('new contents: a state makes one file and renames it; one sync is for all of them', () => {
+    const kind = 'new contents';
+    expect(perState(kind, opens)).toBeLessThanOrEqual(1.1);
+    expect(perState(kind, looks)).toBeLessThanOrEqual(14);
+    expect(perState(kind, one => one.calls.rename ?? 0)).toBeCloseTo(1, 1);
+    expect(perState(kind, one => one.promises)).toBeLessThanOrEqual(42);
+    const { calls } = counts[`${kind}1000`] as HostCounts;
+    expect(calls.fsync).toBeUndefined();
+    expect(calls.syncfs).toBe(1);
+    // The wrapper's own, and `sync -f`.
+    expect(calls.execve).toBe(2);
+  });
+
+  test('1,000 states call the functions that 100 do', () => {
+    // A busy control node reads later, so some functions wait for it.
+    for (const kind of ['unchanged contents', 'unchanged template'])
+      expect(
+        Math.abs((counts[`${kind}1000`]?.functions ?? 0) - (counts[`${kind}100`]?.functions ?? 0)),
+      ).toBeLessThanOrEqual(15);
+    expect(counts['unchanged template1000']?.functions).toBeLessThanOrEqual(850);
+  });
+});

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { readFinished, readLine, readStarted } from '../../../src/control/serve/reported-events.ts';
+
+const result = {
+  name: 'x',
+  changes: {},
+  result: true,
+  comment: 'done',
+  __id__: 'x',
+  __run_num__: 0,
+  start_time: '12:00:00.000000',
+  duration: 1,
+};
+const line = { level: 'info', module: 'x', message: 'm' };
+
+test('valid data of modules is accepted unchanged', () => {
+  for (const more of [
+    {},
+    { comment: null },
+    { comment: { a: 1 } },
+    { result: null },
+    { __id__: 1 },
+  ])
+    expect(readFinished({ tag: 't', result: { ...result, ...more } }).result).toMatchObject(more);
+  expect(readStarted({ tag: 't', id: 1, fun: 'test.nop', name: ['x'] }).id).toBe(1);
+  expect(readLine(line)).toBe(line);
+});
+
+test.each([
+  [readFinished, null],
+  [readFinished, { result }],
+  [readFinished, { tag: {}, result }],
+  [readFinished, { tag: 't', result: null }],
+  [readFinished, { tag: 't', result: { ...result, changes: null } }],
+  [readFinished, { tag: 't', result: { ...result, result: 'yes' } }],
+  [readFinished, { tag: 't', result: { ...result, duration: {} } }],
+  [readFinished, { tag: 't', result: { ...result, comment: null }, stack: [[1, 1]] }],
+  [readStarted, undefined],
+  [readStarted, { tag: 't', id: {}, fun: 'f' }],
+  [readLine, 'text'],
+  [readLine, { ...line, message: 1 }],
+  [readLine, { ...line, level: 'loud' }],
+])('what could break the control node is a fault of the host: %#', (read, said) => {
+  expect(() => read(said)).toThrow(
+    expect.objectContaining({ code: 'wire-protocol', kind: 'host' }),
+  );
+});
