@@ -11,17 +11,24 @@ const alias = {
 // nothing but the machine: each has its own folders, ports, and number of a lab.
 const maxWorkers = Math.max(availableParallelism() - 1, 2);
 
-// One second, the default, is not enough where a program must start first on a loaded machine.
-const expectations = { poll: { timeout: 30_000 } };
-
-// It ends what hangs. On a loaded machine tests that build several artifacts took two minutes.
-const patience = 240_000;
-
 // Of tests, and of files that vitest itself makes: a test that changes its user loads some of them.
 process.umask(0o022);
 
-const setupFiles = ['test/temporary-folder.ts'];
-const globalSetup = ['test/built.ts'];
+const shared = {
+  setupFiles: ['test/temporary-folder.ts'],
+  maxWorkers,
+  // One second, the default, is not enough where a program must start first on a loaded machine.
+  expect: { poll: { timeout: 30_000 } },
+  // It ends what hangs. On a loaded machine tests that build several artifacts took two minutes.
+  testTimeout: 240_000,
+  hookTimeout: 240_000,
+};
+
+/** Tests that run the built command line and boot hosts. */
+const machine = {
+  globalSetup: ['test/built.ts', 'test/leftovers.ts'],
+  hookTimeout: 600_000,
+};
 
 export default defineConfig({
   test: {
@@ -29,15 +36,12 @@ export default defineConfig({
       {
         resolve: { alias },
         test: {
+          ...shared,
           name: 'unit',
-          include: ['test/**/*.test.ts'],
-          exclude: ['test/host/integration/**', 'test/lab/**'],
-          setupFiles,
-          globalSetup,
-          maxWorkers,
-          expect: expectations,
-          testTimeout: patience,
-          hookTimeout: patience,
+          include: ['test/unit/**/*.test.ts'],
+          globalSetup: ['test/leftovers.ts'],
+          // Modules are loaded once per worker, not once per file: a file leaves the process as it was.
+          isolate: false,
         },
       },
       {
@@ -45,21 +49,21 @@ export default defineConfig({
         test: {
           name: 'types',
           include: [],
-          typecheck: { enabled: true, only: true, include: ['test/types/**/*.test-d.ts'] },
+          typecheck: {
+            enabled: true,
+            only: true,
+            include: ['test/types/**/*.test-d.ts'],
+            tsconfig: 'test/types/tsconfig.json',
+          },
         },
       },
       {
         resolve: { alias },
-        test: {
-          name: 'integration',
-          include: ['test/host/integration/**/*.test.ts', 'test/lab/**/*.test.ts'],
-          setupFiles,
-          globalSetup,
-          maxWorkers,
-          expect: expectations,
-          testTimeout: patience,
-          hookTimeout: 600_000,
-        },
+        test: { ...shared, ...machine, name: 'host', include: ['test/host/**/*.test.ts'] },
+      },
+      {
+        resolve: { alias },
+        test: { ...shared, ...machine, name: 'lab', include: ['test/lab/**/*.test.ts'] },
       },
     ],
   },
