@@ -121,8 +121,6 @@ export class FetchAhead {
   }
 
   #fill(list: List): void {
-    // One request for each response would take a packet for each.
-    if (this.#requests > mostRequests / 2) return;
     while (
       list.next < list.files.length &&
       this.#requests < mostRequests &&
