@@ -124,10 +124,8 @@ export class BootstrapExchange {
   write(bytes: Uint8Array): Promise<void> | undefined {
     const { stdin } = this.channel;
     if (this.#failure !== undefined || !stdin.writable) return;
-    if (stdin.write(bytes)) return;
-    return new Promise(resolve => {
-      this.#blocked.push(resolve);
-    });
+    stdin.write(bytes);
+    return this.#drained();
   }
 
   /**
@@ -138,7 +136,12 @@ export class BootstrapExchange {
     const { stdin } = this.channel;
     if (this.#failure !== undefined || !stdin.writable) return;
     this.#queue.add(bytes);
-    if (!stdin.writableNeedDrain) return;
+    return this.#drained();
+  }
+
+  /** Resolves when the channel accepts more; undefined if it does now. */
+  #drained(): Promise<void> | undefined {
+    if (!this.channel.stdin.writableNeedDrain) return;
     return new Promise(resolve => {
       this.#blocked.push(resolve);
     });

@@ -305,7 +305,7 @@ export class HostStates {
     const { prefetch, covered } = ahead.handOver(piece =>
       peer.event('rendered', { run, ...piece }),
     );
-    const isWhole = covered === params.chunks.length;
+    const isWhole = covered >= params.chunks.length;
     const sent = { ...params, prefetch, ...(isWhole ? {} : { rendering: { run, covered } }) };
     const answer = readRan(await peer.request('run', sent).catch(brokenOff).finally(ahead.stop));
     if (answer.aborted === undefined) return answer;

@@ -63,7 +63,10 @@ export class RunPrefetch {
     return new RunPrefetch(files, renderInPieces(sources, chunks.length, roots, render));
   }
 
-  /** Returns all of it, when every template has been rendered. */
+  /**
+   * Returns all of it, when every template has been rendered; after `handOver` without the pieces
+   * that were sent.
+   */
   async whole(): Promise<Prefetch> {
     await this.#rendering;
     return { files: this.#files, rendered: this.#rendered };
@@ -74,9 +77,9 @@ export class RunPrefetch {
    * Pieces for the others are sent when they are known.
    */
   handOver(send: SendPiece): { readonly prefetch: Prefetch; readonly covered: number } {
-    const [rendered, covered] = [this.#rendered, this.#covered];
     this.#send = send;
-    return { prefetch: { files: this.#files, rendered }, covered };
+    const prefetch = { files: this.#files, rendered: this.#rendered };
+    return { prefetch, covered: this.#covered };
   }
 
   /** The run has ended: nothing more is rendered or sent. */
@@ -99,8 +102,9 @@ export class RunPrefetch {
         }
       }
     } catch (error) {
-      // States that wait for more would wait forever.
-      await this.#send?.({ rendered: {}, covered: Number.MAX_SAFE_INTEGER });
+      // Nothing more comes, also for a run that is sent later: states would wait forever.
+      this.#covered = Number.MAX_SAFE_INTEGER;
+      await this.#send?.({ rendered: {}, covered: this.#covered });
       throw error;
     }
   }

@@ -115,5 +115,18 @@ test('prefetch: nothing more is rendered after the run has ended', async () => {
   expect(names).toHaveLength(100);
 });
 
+test('prefetch: a failure before the run is handed over leaves nothing to wait for', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'prefetch-'));
+  writeFileSync(join(root, 'a.txt'), '');
+  const broken = { ...chunk('/broken'), context: { big: 1n } } as unknown as LowChunk;
+  const ahead = await RunPrefetch.begin(
+    [chunk('/1'), broken],
+    new FileRoots({ base: [root] }),
+    async () => '',
+  );
+  await expect(ahead.whole()).rejects.toThrow('BigInt');
+  expect(ahead.handOver(() => undefined).covered).toBeGreaterThanOrEqual(2);
+});
+
 const nameIn = (key: string): unknown =>
   (JSON.parse(key) as { chunk: { name: unknown } }).chunk.name;
