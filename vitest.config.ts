@@ -14,7 +14,19 @@ const maxWorkers = Math.max(availableParallelism() - 1, 2);
 // Of tests, and of files that vitest itself makes: a test that changes its user loads some of them.
 process.umask(0o022);
 
+// `npm test` and `npm run check` leave slow tests to the whole check, and name them as skipped. Files
+// that `npx vitest run` is told to run are run whole.
+const leavesSlow =
+  !process.env.CI && ['test', 'check'].includes(process.env.npm_lifecycle_event ?? '');
+
 const shared = {
+  tags: [
+    {
+      name: 'slow',
+      description: 'Takes seconds, even where nothing else runs. `CI=true npm test` runs it.',
+      skip: leavesSlow,
+    },
+  ],
   setupFiles: ['test/temporary-folder.ts'],
   maxWorkers,
   // One second, the default, is not enough where a program must start first on a loaded machine.

@@ -16,6 +16,9 @@ type TestResult = {
   readonly fullName: string;
   readonly status: string;
   readonly failureMessages?: readonly string[] | undefined;
+  /** Milliseconds. */
+  readonly duration?: number | null | undefined;
+  readonly tags?: readonly string[] | undefined;
 };
 
 /** A test that failed once among all others, and passed each time when its file ran alone. */
@@ -117,3 +120,17 @@ const faultsOf = (file: TestFile): (UnsteadyTest & { readonly status: string })[
   if (tests.length > 0 || file.status === 'passed') return tests;
   return [{ name: file.name, status: file.status, message: file.message || file.status }];
 };
+
+/**
+ * Lists the tests that took long and do not say so: `npm test` would be as quick without them.
+ *
+ * @param report the run's JSON report
+ * @param seconds how long a test may take without the tag `slow`
+ * @returns a line for each, the longest first
+ */
+export const untaggedSlow = ({ testResults }: RunReport, seconds: number): string[] =>
+  testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ tags, duration }) => !tags?.includes('slow') && (duration ?? 0) > seconds * 1000)
+    .toSorted((one, other) => (other.duration ?? 0) - (one.duration ?? 0))
+    .map(({ fullName, duration }) => `${((duration ?? 0) / 1000).toFixed(1)} s: ${fullName}`);

@@ -27,7 +27,9 @@ export async function twice(name: string) {
 export const _private = () => 1;
 `;
 
-test('an artifact runs a module that a user wrote, with its arguments bound', async () => {
+test('an artifact runs a module that a user wrote, with its arguments bound', {
+  tags: 'slow',
+}, async () => {
   const { open } = workshop({ 'salt/_modules/greet.ts': greet });
   const { registry, run } = await open();
   await run({}, async () => {
@@ -135,7 +137,9 @@ test('a module that cannot be parsed or bundled is left out with its place, the 
   expect(broken.sort()).toEqual(['needs', 'snake', 'typo']);
 });
 
-test('the Python of the ufw formula does not hide the module that is built in for it', async () => {
+test('the Python of the ufw formula does not hide the module that is built in for it', {
+  tags: 'slow',
+}, async () => {
   const { build } = workshop({
     'salt/_modules/ufw.py': 'def add_rule(): pass',
     'salt/_states/ufw.py': 'def allow(): pass',

@@ -61,7 +61,9 @@ test('the example of a state has only arguments of that state', () => {
   expect(used.filter(([, isKnown]) => !isKnown).map(([use]) => use)).toEqual([]);
 });
 
-test('npm run docs writes the reference manual, whose links lead to its own pages', () => {
+test('npm run docs writes the reference manual, whose links lead to its own pages', {
+  tags: 'slow',
+}, () => {
   const folder = mkdtempSync(join(tmpdir(), 'tsalt-test-reference-'));
   try {
     writeFileSync(join(folder, 'exec-gone.md'), 'of a module that was removed');

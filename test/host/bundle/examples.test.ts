@@ -31,13 +31,15 @@ const host = async (
   return { state, registry, run };
 };
 
-test('no example module is broken', async () => {
+test('no example module is broken', { tags: 'slow' }, async () => {
   const own = (await artifact).modules.filter(({ builtin }) => !builtin);
   expect(own.length).toBeGreaterThan(6);
   expect(own.flatMap(({ broken }) => broken ?? [])).toEqual([]);
 });
 
-test('my_custom_state enforces a custom thing, and says so in test mode', async () => {
+test('my_custom_state enforces a custom thing, and says so in test mode', {
+  tags: 'slow',
+}, async () => {
   const things = join(dir, 'things');
   const { state } = await host({ 'my_custom_module.dir': things });
   const thing = { name: 'a_value', foo: 'Foo', bar: false };
@@ -64,7 +66,7 @@ test('my_custom_state enforces a custom thing, and says so in test mode', async 
   ).rejects.toThrow('Argument "foo" cannot start with "Foo" if argument "bar" is True.');
 });
 
-test('cheese is there where enzymes are, and as configured', async () => {
+test('cheese is there where enzymes are, and as configured', { tags: 'slow' }, async () => {
   const without = await host();
   expect(await without.state('cheese.sliced', { name: 'gouda' })).toBe(
     "'cheese' __virtual__ returned False: enzymes unavailable",

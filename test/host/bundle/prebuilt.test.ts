@@ -121,7 +121,7 @@ beforeAll(() => {
 }, 240_000);
 afterAll(() => removeFolder(scratch));
 
-test('the packaged artifact equals a fresh build', { timeout: 240_000 }, async () => {
+test('the packaged artifact equals a fresh build', { tags: 'slow', timeout: 240_000 }, async () => {
   const taken = await take('taken');
   const options = {
     fileRoots: {},
@@ -157,7 +157,9 @@ test('a package that was moved brings it all the same, with its own paths', asyn
   expect(modules.filter(({ path }) => !path.startsWith(`${moved}/src/`))).toEqual([]);
 });
 
-test('an artifact with modules of a user is the same if its base is prebuilt', async () => {
+test('an artifact with modules of a user is the same if its base is prebuilt', {
+  tags: 'slow',
+}, async () => {
   const { '_modules/cmd.ts': _, ...files } = greet;
   const linked = await buildWith('linked', files);
   const anew = await withoutPrebuilt(() => buildWith('without-base', files));
@@ -184,7 +186,7 @@ test('positions in both parts of a linked artifact lead to their sources', async
   expect(place?.file).toMatch(/\/src\/modules\/python_pkg\//);
 });
 
-test('a module that imports a source of tsalt-ssh has it only once', async () => {
+test('a module that imports a source of tsalt-ssh has it only once', { tags: 'slow' }, async () => {
   const deep = join(root, 'src/modules/api.ts');
   const { text, broken } = await buildWith('deep', {
     '_modules/deep.ts': `import { currentLow } from ${JSON.stringify(deep)};\nexport const low = () => currentLow();\n`,
@@ -247,7 +249,7 @@ test('nothing torn is taken', async () => {
     );
 });
 
-test("the built-in modules need not be parsed for the user's own", async () => {
+test("the built-in modules need not be parsed for the user's own", { tags: 'slow' }, async () => {
   const modules = discoverBuiltins(root).modules;
   const text = prebuiltDescriptions(root);
   const begin = process.cpuUsage();

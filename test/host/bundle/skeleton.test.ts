@@ -13,7 +13,10 @@ afterAll(() => removeFolder(dir));
 
 const places = { root: join(dir, 'salt'), testDir: join(dir, 'tests') };
 
-test('every kind of skeleton is documented, bundles, and passes the test that comes with it', async () => {
+test('every kind of skeleton is documented, bundles, and passes the test that comes with it', {
+  tags: 'slow',
+  timeout: 240_000,
+}, async () => {
   for (const kind of skeletonKinds) {
     const name = kind === 'resource' ? 'my_cloud.thing' : `my_${kind}`;
     const [module = ''] = await writeSkeleton(kind, name, places);
@@ -51,7 +54,7 @@ test('every kind of skeleton is documented, bundles, and passes the test that co
   );
   const report = JSON.parse(output.slice(output.indexOf('{'))) as Record<string, unknown>;
   expect(report).toMatchObject({ success: true, numTotalTestSuites: skeletonKinds.length });
-}, 240_000);
+});
 
 test('invalid and existing names are refused', async () => {
   await expect(writeSkeleton('cheese', 'x', places)).rejects.toThrow('is not a kind of module');

@@ -135,11 +135,13 @@ test('tsalt-ssh types declares the modules of all file roots and folders', () =>
   expect(tsalt('types').stdout).toMatch(/^unchanged tsalt-ssh\.d\.ts/);
 });
 
-test('modules that use one another compile with these declarations', () => {
+test('modules that use one another compile with these declarations', { tags: 'slow' }, () => {
   expect(compile()).toEqual([]);
 });
 
-test('a misspelt name, a wrong argument and a replaced function are errors', () => {
+test('a misspelt name, a wrong argument and a replaced function are errors', {
+  tags: 'slow',
+}, () => {
   write(
     'wrong.ts',
     `import { __salt__, __states__, __utils__ } from 'tsalt-ssh/module';

@@ -111,7 +111,7 @@ test('a YAML error in the roster is a fault of usage', () => {
   expect(stderr).not.toContain('    at ');
 });
 
-test('a state run on this machine shows results and exits by them', () => {
+test('a state run on this machine shows results and exits by them', { tags: 'slow' }, () => {
   const dir = project({
     'states/good.sls': 'x: {test.nop: []}\n',
     'states/bad.sls': 'x: {test.fail_without_changes: []}\n',

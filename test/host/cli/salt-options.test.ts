@@ -34,7 +34,9 @@ afterEach(async () => {
   for (const made of projects.splice(0)) await made.close();
 });
 
-test('a Saltfile sets options, found where Salt looks for it; the command line wins', async () => {
+test('a Saltfile sets options, found where Salt looks for it; the command line wins', {
+  tags: 'slow',
+}, async () => {
   const { write, run, runWith, dir } = await project();
   write({
     'home/.salt/Saltfile': 'salt-ssh: {output: json}\n',
@@ -104,7 +106,9 @@ test('--refresh, --refresh-cache and keepalive options are taken', async () => {
   });
 });
 
-test('--update-roster writes a host that answered, and never its password', async () => {
+test('--update-roster writes a host that answered, and never its password', {
+  tags: 'slow',
+}, async () => {
   const made = await project({ keys: [], password: 'hunter2' });
   const port = made.hosts.web1?.server.port ?? 0;
   made.roster('# hosts\nother: {host: 10.0.0.1}');
@@ -156,7 +160,9 @@ test('--update-roster makes a private roster where there is none, and leaves one
   expect(readFileSync(roster, 'utf8')).toBe(others);
 });
 
-test('the password comes from a file, a program or a descriptor, and from nowhere else', async () => {
+test('the password comes from a file, a program or a descriptor, and from nowhere else', {
+  tags: 'slow',
+}, async () => {
   const made = await project({ keys: [], password: 'hunter2' });
   const target = `tester@127.0.0.1:${made.hosts.web1?.server.port}`;
   made.write({ secret: 'hunter2\n', 'tell it': '#!/bin/sh\necho "hunter$1"\n' });
@@ -188,6 +194,7 @@ test('the password comes from a file, a program or a descriptor, and from nowher
 
 test.each(['env:PASSPHRASE', 'command:printf "open sesame"'])(
   'the passphrase of a key comes from %s',
+  { tags: 'slow' },
   async source => {
     const key = newKey('ed25519', 'open sesame');
     const made = await project({ keys: [key.public] });

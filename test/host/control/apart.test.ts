@@ -33,7 +33,10 @@ const within = <T>(seconds: number, work: Promise<T>): Promise<T | string> =>
 
 const endless = `${['a', 'b', 'c'].map(loops).join('')}${'{% endfor %}'.repeat(3)}`;
 
-test('templates without an end, of as many hosts as there are processes, are ended; another host gets its own', async () => {
+test('templates without an end, of as many hosts as there are processes, are ended; another host gets its own', {
+  tags: 'slow',
+  timeout: 120_000,
+}, async () => {
   await rendered('first', 'liquid', '{{ 1 }}');
   const hosts = Array.from({ length: poolSize }, (_, at) => `bad${at}`);
   const longest = await longestTurn(async () => {
@@ -43,7 +46,7 @@ test('templates without an end, of as many hosts as there are processes, are end
     for (const error of bad) expect(await within(100, error)).toMatch(/took more than 3 s/);
   });
   expect(longest).toBeLessThan(100);
-}, 120_000);
+});
 
 test.each([
   ['liquid', '{% for i in (1..100000000) %}{% endfor %}'],
@@ -106,7 +109,10 @@ test('a template that waits for its host keeps no process from others, and asks 
   );
 }, 60_000);
 
-test('one template of a host is rendered at a time; after three that took too much, none', async () => {
+test('one template of a host is rendered at a time; after three that took too much, none', {
+  tags: 'slow',
+  timeout: 120_000,
+}, async () => {
   const work = new HostWork('bad');
   const hosts = Array.from({ length: poolSize }, (_, at) => `web${at}`);
   const others = () => Promise.all(hosts.map(host => rendered(host, 'jinja', '{{ grains.os }}')));
@@ -138,11 +144,14 @@ test('one template of a host is rendered at a time; after three that took too mu
     await expect(work.inTurn(greedy, nothing)).rejects.toThrow(/took (?:too much|more than)/);
   await expect(render('x')).rejects.toThrow(/3 texts of bad took too much: no more are rendered/);
   expect(await rendered('web1', 'jinja', 'x')).toBe('x');
-}, 120_000);
+});
 
 const sorts = "{{ ('a b ' * 45000).split() | sort | length }}";
 
-test('the texts of one host take a bounded time together, each of them being short', async () => {
+test('the texts of one host take a bounded time together, each of them being short', {
+  tags: 'slow',
+  timeout: 120_000,
+}, async () => {
   const work = new HostWork('bad', 800);
   const render = (text: string): Promise<string> =>
     work.inTurn(async () => template('jinja', text), nothing);
@@ -156,7 +165,7 @@ test('the texts of one host take a bounded time together, each of them being sho
   await expect(new HostWork('bad', 800).now(template('liquid', endless), nothing)).rejects.toThrow(
     'Texts of bad took more than 0.8 s together.',
   );
-}, 120_000);
+});
 
 test('a template that begins again for each answer takes no more time in all', async () => {
   const work = new HostWork('bad', 1500);

@@ -483,49 +483,46 @@ const collectGarbage = (): void => {
   (runInNewContext('gc') as () => void)();
 };
 
-test(
-  `a hostile host gets nothing and stops nobody, whatever it sends (${inputs} inputs)`,
-  async () => {
-    const loose = (error: unknown): void =>
-      void failures.push(`nobody caught: ${error instanceof Error ? error.stack : shorten(error)}`);
-    process.on('unhandledRejection', loose);
-    process.on('uncaughtException', loose);
-    const turns = watchTurns();
-    const from = performance.now();
-    let heapBefore = 0;
-    let rss = 0;
-    try {
-      // Code that is loaded and compiled once does not belong to the cost of an input.
-      for (let seed = 1; seed <= warmUp; seed++) await oneRun(seed, 200, turns);
-      patience = Math.max(patience, (performance.now() - from) * 10);
-      Object.assign(figures, { ...noFigures(), internal: figures.internal });
-      collectGarbage();
-      heapBefore = process.memoryUsage().heapUsed;
-      for (let seed = firstSeed; figures.inputs < inputs && failures.length === 0; seed++) {
-        await measuredRun(seed, dice(seed ^ 0x1e46).pick([3, 10, 30, 150]), turns);
-        rss = Math.max(rss, process.memoryUsage().rss);
-        showProgress(from, rss);
-        expect(Object.keys(Object.prototype)).toEqual([]);
-      }
-    } finally {
-      turns.stop();
-      process.off('unhandledRejection', loose);
-      process.off('uncaughtException', loose);
-    }
+test(`a hostile host gets nothing and stops nobody, whatever it sends (${inputs} inputs)`, {
+  tags: 'slow',
+  timeout: 600_000 + inputs * 50,
+}, async () => {
+  const loose = (error: unknown): void =>
+    void failures.push(`nobody caught: ${error instanceof Error ? error.stack : shorten(error)}`);
+  process.on('unhandledRejection', loose);
+  process.on('uncaughtException', loose);
+  const turns = watchTurns();
+  const from = performance.now();
+  let heapBefore = 0;
+  let rss = 0;
+  try {
+    // Code that is loaded and compiled once does not belong to the cost of an input.
+    for (let seed = 1; seed <= warmUp; seed++) await oneRun(seed, 200, turns);
+    patience = Math.max(patience, (performance.now() - from) * 10);
+    Object.assign(figures, { ...noFigures(), internal: figures.internal });
     collectGarbage();
-    const megabytes = (bytes: number): number => Math.round(bytes / 1024 / 1024);
-    const grown = megabytes(process.memoryUsage().heapUsed - heapBefore);
-    const { internal: found, long, ...measured } = figures;
-    const seconds = Math.round((performance.now() - from) / 1000);
-    const slow = [...long].sort(([, a], [, b]) => b - a).slice(0, 20);
-    console.log(
-      JSON.stringify({ ...measured, slow, seconds, rss: megabytes(rss), grown }, null, 1),
-    );
-    expect(failures.slice(0, 5)).toEqual([]);
-    expect([...found].slice(0, 20)).toEqual([]);
-    expect(figures.longest.milliseconds, figures.longest.what).toBeLessThan(longestTurn);
-    expect(grown).toBeLessThan(150);
-    expect(megabytes(rss)).toBeLessThan(1500);
-  },
-  600_000 + inputs * 50,
-);
+    heapBefore = process.memoryUsage().heapUsed;
+    for (let seed = firstSeed; figures.inputs < inputs && failures.length === 0; seed++) {
+      await measuredRun(seed, dice(seed ^ 0x1e46).pick([3, 10, 30, 150]), turns);
+      rss = Math.max(rss, process.memoryUsage().rss);
+      showProgress(from, rss);
+      expect(Object.keys(Object.prototype)).toEqual([]);
+    }
+  } finally {
+    turns.stop();
+    process.off('unhandledRejection', loose);
+    process.off('uncaughtException', loose);
+  }
+  collectGarbage();
+  const megabytes = (bytes: number): number => Math.round(bytes / 1024 / 1024);
+  const grown = megabytes(process.memoryUsage().heapUsed - heapBefore);
+  const { internal: found, long, ...measured } = figures;
+  const seconds = Math.round((performance.now() - from) / 1000);
+  const slow = [...long].sort(([, a], [, b]) => b - a).slice(0, 20);
+  console.log(JSON.stringify({ ...measured, slow, seconds, rss: megabytes(rss), grown }, null, 1));
+  expect(failures.slice(0, 5)).toEqual([]);
+  expect([...found].slice(0, 20)).toEqual([]);
+  expect(figures.longest.milliseconds, figures.longest.what).toBeLessThan(longestTurn);
+  expect(grown).toBeLessThan(150);
+  expect(megabytes(rss)).toBeLessThan(1500);
+});

@@ -92,18 +92,22 @@ const parsers: ReadonlyMap<string, Work> = new Map<string, Work>([
     .map((name): [string, Work] => [`filter ${name}`, filter(name, [])]),
 ]);
 
-test.each([...parsers])('%s: needs time in proportion to its text', async (_, work) => {
-  const slow: unknown[] = [];
-  for (const unit of units)
-    for (const [before, after] of frames) {
-      const textOf = (length: number): string =>
-        before + unit.repeat(Math.ceil(length / unit.length)) + after;
-      const found = await growth(length => {
-        const text = textOf(length);
-        return () => work(text);
-      }, size);
-      if (found) slow.push([before, unit, after, ...found]);
-    }
+test.each([...parsers])(
+  '%s: needs time in proportion to its text',
+  { tags: 'slow' },
+  async (_, work) => {
+    const slow: unknown[] = [];
+    for (const unit of units)
+      for (const [before, after] of frames) {
+        const textOf = (length: number): string =>
+          before + unit.repeat(Math.ceil(length / unit.length)) + after;
+        const found = await growth(length => {
+          const text = textOf(length);
+          return () => work(text);
+        }, size);
+        if (found) slow.push([before, unit, after, ...found]);
+      }
 
-  expect(slow).toEqual([]);
-});
+    expect(slow).toEqual([]);
+  },
+);

@@ -49,7 +49,9 @@ test('every link and file of the site is there', () => {
   expect(broken).toEqual([]);
 });
 
-test("every built-in function has a heading and an example, every module Salt's page", () => {
+test("every built-in function has a heading and an example, every module Salt's page", {
+  tags: 'slow',
+}, () => {
   const missing = builtinMetadata().flatMap(meta => {
     const html = read(`ref/${meta.kind}-${meta.file}.html`);
     if (!html.includes('href="https://docs.saltproject.io/')) return [meta.file];
@@ -88,7 +90,9 @@ describe.skipIf(chromium === undefined)('the site in Chromium', () => {
     server.close();
   });
 
-  test('search finds file.managed, nothing else is requested, the console stays empty', async () => {
+  test('search finds file.managed, nothing else is requested, the console stays empty', {
+    tags: 'slow',
+  }, async () => {
     const { port } = server.address() as AddressInfo;
     const origin = `http://127.0.0.1:${port}`;
     const page = await browser.newPage();

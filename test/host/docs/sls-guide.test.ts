@@ -49,6 +49,7 @@ type States = { local: Record<string, { result: boolean | null }> };
 
 test.each(named)(
   'docs/guides/write-sls.md: the example %s applies, and a second run changes nothing',
+  { tags: 'slow' },
   async name => {
     if (compiledOnly.includes(name)) {
       const { code, stderr } = await run('state.show_low_sls', name);

@@ -180,7 +180,7 @@ describe('run', () => {
     expect(whole).toMatchObject({ id: 'web2', value: 'on', retcode: 0 });
   });
 
-  test('runs at the same time do not see each other', async () => {
+  test('runs at the same time do not see each other', { tags: 'slow' }, async () => {
     const word = fc.string({ minLength: 1, maxLength: 8, unit: fc.constantFrom(...'abcdefg') });
     await fc.assert(
       fc.asyncProperty(fc.array(word, { minLength: 2, maxLength: 4 }), async words => {

@@ -48,7 +48,7 @@ const refusal = async (work: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('compile', () => {
-  test('returns the low state of each host, and changes nothing', async () => {
+  test('returns the low state of each host, and changes nothing', { tags: 'slow' }, async () => {
     const hosts = await compile(options({ target: '*' }));
     expect(hosts.map(({ id }) => id).toSorted()).toEqual(['web1', 'web2']);
     for (const { id, states, errors } of hosts) {

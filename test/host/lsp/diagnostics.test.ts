@@ -61,7 +61,10 @@ test('lsp: checks pillar and top files', async () => {
   expect(await editor.diagnostics('states/top.sls')).toMatchObject([{ severity: 1 }]);
 }, 60_000);
 
-test('lsp: checks 100 quick changes of an SLS of 1000 lines in few checks', async () => {
+test('lsp: checks 100 quick changes of an SLS of 1000 lines in few checks', {
+  tags: 'slow',
+  timeout: 60_000,
+}, async () => {
   const state = (at: number): string =>
     `/etc/file-${at}:\n  file.managed:\n    - contents: '{{ grains.os }} ${at}'\n    - mode: '0644'\n`;
   const text = Array.from({ length: 250 }, (_, at) => state(at)).join('');
@@ -95,4 +98,4 @@ test('lsp: checks 100 quick changes of an SLS of 1000 lines in few checks', asyn
   console.log(`completion after a keystroke, 1000 lines: p50 ${times[50]} ms, p95 ${times[95]} ms`);
   expect(times[50]).toBeLessThan(100);
   expect(editor.count('states/web.sls') - before).toBeLessThan(50);
-}, 60_000);
+});

@@ -45,7 +45,7 @@ vim.fn.writefile({ vim.fn.json_encode(result) }, 'result.json')
 vim.cmd('qall!')
 `;
 
-test('lsp: serves Neovim set up as the guide says', async () => {
+test('lsp: serves Neovim set up as the guide says', { tags: 'slow', timeout: 60_000 }, async () => {
   const dir = lspProject({
     'roster.yaml': 'web1: 192.0.2.1\n',
     'states/top.sls': "base: {'*': [web]}\n",
@@ -78,4 +78,4 @@ test('lsp: serves Neovim set up as the guide says', async () => {
     ...['    - name: jq', 'a:', '  test.nop:', '    - require:', '      - pkg: curl'],
   ]);
   expect(result.completed).toBe('file.managed');
-}, 60_000);
+});

@@ -47,7 +47,10 @@ const recheck = async (editor: LspEditor, path: string, run: () => Promise<void>
   return codes(editor, path);
 };
 
-test('lsp: checks an SLS that is not saved yet, and finds it from other documents', async () => {
+test('lsp: checks an SLS that is not saved yet, and finds it from other documents', {
+  tags: 'slow',
+  timeout: 120_000,
+}, async () => {
   const dir = lspProject(files);
   const editor = await startEditor(dir);
   await editor.open('states/web.sls', web);
@@ -109,7 +112,7 @@ test('lsp: checks an SLS that is not saved yet, and finds it from other document
   const gone = await recheck(editor, 'states/web.sls', () => editor.close('states/app/db.sls'));
   expect(gone).toEqual(['missing-sls']);
   expect(existsSync(join(dir, 'states/app'))).toBe(false);
-}, 120_000);
+});
 
 test('lsp: compiles a new SLS together with an include that is typed after it', async () => {
   const editor = await startEditor(lspProject({ ...files, 'states/web.sls': 'first: test.nop\n' }));

@@ -72,7 +72,9 @@ test.each([
   expect(editor.messages).toEqual([]);
 });
 
-test('lsp: a folder that is trusted while it is open is checked from then on, until it is untrusted', async () => {
+test('lsp: a folder that is trusted while it is open is checked from then on, until it is untrusted', {
+  tags: 'slow',
+}, async () => {
   const dir = lspProject({ 'roster.yaml': 'web1: 192.0.2.1\n', 'states/web.sls': 'x:\n' });
   const home = homeIn(lspProject({}));
   const wrong = '#!jinja|yaml\nx:\n  test.nope: []\n';
@@ -93,7 +95,9 @@ test('lsp: a folder that is trusted while it is open is checked from then on, un
   expect((await lsp(home, 'trusted')).stdout).toBe('');
 });
 
-test('lsp: a trusted folder does not make trusted what has a similar name or is above it', async () => {
+test('lsp: a trusted folder does not make trusted what has a similar name or is above it', {
+  tags: 'slow',
+}, async () => {
   const home = homeIn(lspProject({}));
   const project = (folder: string) => ({
     [`${folder}/tsalt.yaml`]: 'cachedir: cache\n',

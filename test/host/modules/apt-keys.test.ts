@@ -66,7 +66,10 @@ describe.skipIf(!canRun)('keys of apt sources, made by the real gpg', () => {
 
   const repo = `deb [signed-by=/etc/apt/keyrings/tsalt.gpg] file:${folder}/repo ./`;
 
-  test('are fetched by address or by id, and apt takes what they signed', async () => {
+  test('are fetched by address or by id, and apt takes what they signed', {
+    tags: 'slow',
+    timeout: 240_000,
+  }, async () => {
     const update = `spawnSync('apt-get', ['update', '-o', 'Dir::Etc::sourceparts=/dev/null', '-o', 'Dir::Etc::sourcelist=/etc/apt/sources.list.d/tsalt.list', '-o', 'Dir::State=${folder}/state', '-o', 'Dir::Cache=${folder}/cache', '-o', 'APT::Sandbox::User=root', '-o', 'APT::Update::Error-Mode=any']).status`;
     const steps = ['url', 'id', 'hkp'].map((name, turn) => {
       const key = [
@@ -95,7 +98,7 @@ describe.skipIf(!canRun)('keys of apt sources, made by the real gpg', () => {
     expect(told).toMatchObject({ 'url taken': 0, 'id taken': 0, 'hkp taken': 0 });
     expect(told.without).not.toBe(0);
     expect(asked).toContain(`/pks/lookup?op=get&options=mr&search=0x${fingerprint}`);
-  }, 240_000);
+  });
 
   test('that are not the right ones are refused and nothing is written', async () => {
     const told = await runApart(

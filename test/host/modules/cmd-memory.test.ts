@@ -39,7 +39,9 @@ const measure = (
   return JSON.parse(execFileSync(process.execPath, [file, command], { encoding: 'utf8' }));
 };
 
-test('the output of a command that is cut at its limit is kept once, and sent with two copies', () => {
+test('the output of a command that is cut at its limit is kept once, and sent with two copies', {
+  tags: 'slow',
+}, () => {
   const { length, kept, sent, bytes } = measure('head -c 60000000 /dev/zero | tr "\\\\0" a');
   expect(length).toBeGreaterThan(48 * megabyte - 100);
   // Pieces, and the text that they are joined to: 2.9 times the output; 3.4 when bytes were kept as well, 4.7 when the text was kept twice.

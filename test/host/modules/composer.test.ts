@@ -41,7 +41,9 @@ describe.skipIf(!hasComposer)(
   `the real composer${hasComposer ? '' : ' (needs composer)'}`,
   { timeout: 240_000 },
   () => {
-    test('a project gets its packages once, and newer ones when asked', async () => {
+    test('a project gets its packages once, and newer ones when asked', {
+      tags: 'slow',
+    }, async () => {
       const options = { composer_home, no_scripts: true };
       const installed = (more = {}) => state.installed(project, { ...options, ...more });
       expect(await within(testing(context), installed)).toMatchObject({

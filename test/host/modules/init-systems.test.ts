@@ -62,7 +62,10 @@ const expected = {
 };
 
 describe.skipIf(missing('/sbin/openrc-run', '/sbin/rc-update'))('OpenRC', () => {
-  test('starts, stops and enables a service, each also when it is so already', async () => {
+  test('starts, stops and enables a service, each also when it is so already', {
+    tags: 'slow',
+    timeout: 300_000,
+  }, async () => {
     const told = await inside(
       'openrc_service',
       `for (const state of ['daemons', 'exclusive', 'failed', 'inactive', 'options', 'started', 'starting', 'stopping', 'tmp'])
@@ -73,7 +76,7 @@ describe.skipIf(missing('/sbin/openrc-run', '/sbin/rc-update'))('OpenRC', () => 
     );
     expect(told).toMatchObject(expected);
     expect(told['start none']).toMatch(/failed: .*does not exist/);
-  }, 300_000);
+  });
 
   test('a service of another runlevel is disabled too', async () => {
     const told = await inside(
@@ -147,7 +150,10 @@ describe.skipIf(missing('/usr/bin/runsvdir', '/usr/bin/sv'))('runit', () => {
     expect(told['start none']).toMatch(/failed: .*unable to change to service directory/);
   }, 300_000);
 
-  test('enabling does not start a service unless asked, and all about it can be seen', async () => {
+  test('enabling does not start a service unless asked, and all about it can be seen', {
+    tags: 'slow',
+    timeout: 300_000,
+  }, async () => {
     const told = await inside(
       'runit_service',
       `for (const folder of ['/etc/sv/tsalt', '/etc/sv/other', '/etc/service']) mkdirSync(folder, { recursive: true });
@@ -186,7 +192,7 @@ describe.skipIf(missing('/usr/bin/runsvdir', '/usr/bin/sv'))('runit', () => {
       'remove again': false,
       'shown none': { available: false, enabled: false, service_path: null },
     });
-  }, 300_000);
+  });
 });
 
 describe.skipIf(missing('/usr/sbin/update-rc.d', '/usr/sbin/service'))('SysV init', () => {

@@ -49,7 +49,7 @@ const start = `
 
 test.skipIf(which('dpkg-scanpackages') === undefined || !canRunApart())(
   'kernels of apt come, run and go',
-  { timeout: 180_000 },
+  { tags: 'slow', timeout: 180_000 },
   async () => {
     const told = await runApart(
       modules,

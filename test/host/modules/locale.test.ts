@@ -8,6 +8,7 @@ const canRun =
 
 test.skipIf(!canRun)(
   'the real locale-gen makes a locale once; one that is none leaves nothing behind',
+  { tags: 'slow', timeout: 300_000 },
   async () => {
     const told = await runApart(
       { locale: 'src/modules/locale/exec/locale.ts', state: 'src/modules/locale/states/locale.ts' },
@@ -47,7 +48,6 @@ test.skipIf(!canRun)(
       'ga_IE@euro ISO-8859-15',
     ]);
   },
-  300_000,
 );
 
 test.skipIf(!canRunApart())('the locale of the system is set wherever it stands', async () => {

@@ -117,7 +117,10 @@ describe.skipIf(!canRun)('the real LVM on loop devices', () => {
     return done;
   };
 
-  test('physical volumes, groups and logical volumes come, grow and go', async () => {
+  test('physical volumes, groups and logical volumes come, grow and go', {
+    tags: 'slow',
+    timeout: 240_000,
+  }, async () => {
     const [a = '', b = ''] = devices;
     expect((await settles(() => physical.pv_present(a))).changes).toEqual({ created: true });
     await settles(() => groups.vg_present(group, { devices: a, physicalextentsize: '4M' }));
@@ -163,7 +166,7 @@ describe.skipIf(!canRun)('the real LVM on loop devices', () => {
     expect(await run(() => facts.pvdisplay(a, { quiet: true }))).toEqual({});
     const written = ['archive', 'backup'].flatMap(kind => namesIn(join('/etc/lvm', kind)));
     expect(written.filter(name => name.startsWith(group))).toEqual([]);
-  }, 240_000);
+  });
 
   test('an error of LVM fails the state with its message', async () => {
     expect(await run(() => groups.vg_present('none', { devices: '/dev/null' }))).toMatchObject({

@@ -386,7 +386,9 @@ describe.skipIf(!canRun)('a real MariaDB server', { timeout: 240_000 }, () => {
     );
   });
 
-  test('names of accounts, tables and columns may have blanks and quotes', async () => {
+  test('names of accounts, tables and columns may have blanks and quotes', {
+    tags: 'slow',
+  }, async () => {
     await ask("CREATE DATABASE `o'd.d`; CREATE TABLE `o'd.d`.`t b` (`x y` int, `p``q` int)");
     for (const name of ['u 1', "u'2", 'u@3', 'u`4', 'größe']) {
       await settles(() => user.present(name, { host: '10.0.0.%', password: 'x', ...where }));

@@ -111,7 +111,7 @@ describe.skipIf(!canRun)('the real nft in a network namespace of its own', () =>
     return done;
   };
 
-  test('tables, chains, policies and rules come and go once', async () => {
+  test('tables, chains, policies and rules come and go once', { tags: 'slow' }, async () => {
     await settles(() => tables.table_present('filter'));
     await settles(() =>
       chains.chain_present('input', { table_type: 'filter', hook: 'input', priority: -10 }),

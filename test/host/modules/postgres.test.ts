@@ -156,7 +156,9 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 240_000 }, () =>
     await ended;
   });
 
-  test('makes, changes and removes a role; names with quotes are names', async () => {
+  test('makes, changes and removes a role; names with quotes are names', {
+    tags: 'slow',
+  }, async () => {
     for (const name of ['shop', `o'hara "the\\role"; drop table x; --`]) {
       expect(
         await settles(() =>
@@ -178,7 +180,7 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 240_000 }, () =>
     await settles(() => user.absent(`o'hara "the\\role"; drop table x; --`, db));
   });
 
-  test('knows groups and memberships', async () => {
+  test('knows groups and memberships', { tags: 'slow' }, async () => {
     await settles(() => group.present('readers', db));
     expect(await sql("SELECT rolcanlogin FROM pg_roles WHERE rolname = 'readers'")).toEqual([
       { rolcanlogin: 'f' },
@@ -205,7 +207,9 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 240_000 }, () =>
     ).toEqual([{ rolname: 'readers', rolsuper: 'f' }]);
   });
 
-  test('makes a database, changes its owner, refuses another encoding', async () => {
+  test('makes a database, changes its owner, refuses another encoding', {
+    tags: 'slow',
+  }, async () => {
     await settles(() =>
       database.present('shop-1', { encoding: 'UTF8', template: 'template0', ...db }),
     );
@@ -362,7 +366,7 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 240_000 }, () =>
     });
   });
 
-  test('grants and revokes rights on every kind of object', async () => {
+  test('grants and revokes rights on every kind of object', { tags: 'slow' }, async () => {
     await sql(
       'CREATE TABLE orders (id serial); CREATE TABLE "Odd Name" (id int); CREATE FUNCTION one(integer) RETURNS integer LANGUAGE sql AS \'SELECT 1\'',
       'shop-1',
@@ -491,7 +495,7 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 240_000 }, () =>
 describe.skipIf(!canRun || !canRunApart() || !which('pg_createcluster'))(
   "Debian's clusters",
   () => {
-    test('are made, kept and removed', { timeout: 240_000 }, async () => {
+    test('are made, kept and removed', { tags: 'slow', timeout: 240_000 }, async () => {
       const told = await runApart(
         {
           postgres: 'src/modules/postgres/exec/postgres/clusters.ts',

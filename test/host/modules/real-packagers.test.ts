@@ -205,7 +205,7 @@ describe.skipIf(!has('zypper', 'rpmbuild', 'createrepo_c'))(
     const folder = mkdtempSync(join(tmpdir(), 'tsalt-zypper-'));
     afterAll(() => removeFolder(folder));
 
-    test('installs, locks, upgrades, downgrades and removes', async () => {
+    test('installs, locks, upgrades, downgrades and removes', { tags: 'slow' }, async () => {
       const repo = makeRpmRepo(folder);
       const told = await runApart(
         modules,
@@ -236,7 +236,7 @@ describe.skipIf(!has('pacman', 'repo-add', 'bsdtar') || !existsSync('/usr/share/
     const folder = mkdtempSync(join(tmpdir(), 'tsalt-pacman-'));
     afterAll(() => removeFolder(folder));
 
-    test('installs, upgrades and removes', async () => {
+    test('installs, upgrades and removes', { tags: 'slow' }, async () => {
       const repo = makePacmanRepo(folder);
       const told = await runApart(
         modules,

@@ -43,7 +43,7 @@ test('a command that does not read its input does no harm', async () => {
   expect((await runCommand(['true'], { stdin: 'x'.repeat(1 << 20) })).code).toBe(0);
 });
 
-test('the process group dies on timeout, grandchildren too', async () => {
+test('the process group dies on timeout, grandchildren too', { tags: 'slow' }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tsalt-run-'));
   const file = join(folder, 'pid');
   const result = await runCommand(

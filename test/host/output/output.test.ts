@@ -392,6 +392,7 @@ test.each([
 
 test.each(['yaml', 'nested', 'raw', 'pprint', 'sls'])(
   'static %s of large results cuts each host with a mark, says so, and shows the others',
+  { tags: 'slow' },
   async out => {
     const { output, out: texts, err } = await collect({ static: true, out });
     output.emit(gave('a', { big: large }));

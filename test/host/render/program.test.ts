@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { showError } from '../../../src/protocol/error.ts';
 import { site } from '../../render/site.ts';

@@ -48,6 +48,7 @@ test.each([
   ['in turns', 'matchesYielding'],
 ] as const)(
   'an expression that takes for ever blocks the event loop for no more than 100 ms: %s',
+  { tags: 'slow' },
   async (_, name) => {
     const long = 'a'.repeat(2_000_000);
     const measure = async (): Promise<number> => {
@@ -75,7 +76,7 @@ test.each([
   },
 );
 
-test('the automaton finds what backtracking finds', () => {
+test('the automaton finds what backtracking finds', { tags: 'slow' }, () => {
   const next = seeded(7);
   const pick = (list: readonly string[]): string => list[Math.floor(next() * list.length)] ?? '';
   const atoms = ['a', 'b', '.', '\\d', '\\w', '\\s', '[ab]', '[^a]', '\\b', '^', '$', '\\A', '\\Z'];

@@ -181,7 +181,7 @@ const liquid = [
 test.each([
   ['jinja', jinja],
   ['liquid', liquid],
-])('%s: no host gets what is another host’s', async (pipe, fragments) => {
+])('%s: no host gets what is another host’s', { tags: 'slow' }, async (pipe, fragments) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.constantFrom(...fragments), { minLength: 1, maxLength: 3 }),

@@ -58,7 +58,9 @@ const toChunks = (nodes: readonly Node[], links: readonly Link[]): LowChunk[] =>
 const realCalls = ({ calls }: EngineRun, name: string) =>
   calls.filter(call => call.name === name && !call.test && call.fun !== 't.mod_watch');
 
-test('with any graph, the run ends, every state has a result, none runs twice', async () => {
+test('with any graph, the run ends, every state has a result, none runs twice', {
+  tags: 'slow',
+}, async () => {
   await fc.assert(
     fc.asyncProperty(graph(kinds), async ({ nodes, links }) => {
       const chunks = toChunks(nodes, links);
@@ -148,7 +150,9 @@ test('stopped after any state, a run starts nothing more', async () => {
   );
 });
 
-test('a ring or a chain of many thousand requisites is settled in linear time, without recursion', async () => {
+test('a ring or a chain of many thousand requisites is settled in linear time, without recursion', {
+  tags: 'slow',
+}, async () => {
   const ring = (count: number, closed: boolean): LowChunk[] =>
     Array.from({ length: count }, (_, at) => {
       const next = at === 0 ? (closed ? count - 1 : undefined) : at - 1;

@@ -280,6 +280,7 @@ describe('the runtime on its wire', () => {
 });
 
 test('a state outlives a lost link by more than 10 s, the next run is refused, SIGTERM ends it', {
+  tags: 'slow',
   timeout: 60_000,
 }, async () => {
   const dir = makeDir();

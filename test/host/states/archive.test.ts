@@ -194,27 +194,31 @@ test.skipIf(!which('zip'))(
   },
 );
 
-test.skipIf(!which('python3'))('a zip64 archive is unpacked (needs python3)', async () => {
-  const archive = join(host.root, 'large.zip');
-  execFileSync('python3', [
-    '-c',
-    `import zipfile
+test.skipIf(!which('python3'))(
+  'a zip64 archive is unpacked (needs python3)',
+  { tags: 'slow' },
+  async () => {
+    const archive = join(host.root, 'large.zip');
+    execFileSync('python3', [
+      '-c',
+      `import zipfile
 z = zipfile.ZipFile(${JSON.stringify(archive)}, "w", zipfile.ZIP_DEFLATED)
 for n in range(66000):
     z.writestr("top/f%d" % n, str(n) if n > 65990 else "")
 with z.open("top/forced", "w", force_zip64=True) as f:
     f.write(b"forced")
 z.close()`,
-  ]);
-  const listed = (await host.call('archive.list', archive)) as string[];
-  expect(listed).toHaveLength(66_002);
-  expect(listed).toContain('top/f65999');
-  const { withZip } = await import('../../../src/modules/archive/zip-reader.ts');
-  const texts = await withZip(archive, entries =>
-    entries.slice(-2).map(entry => entry.content().toString()),
-  );
-  expect(texts).toEqual(['65999', 'forced']);
-});
+    ]);
+    const listed = (await host.call('archive.list', archive)) as string[];
+    expect(listed).toHaveLength(66_002);
+    expect(listed).toContain('top/f65999');
+    const { withZip } = await import('../../../src/modules/archive/zip-reader.ts');
+    const texts = await withZip(archive, entries =>
+      entries.slice(-2).map(entry => entry.content().toString()),
+    );
+    expect(texts).toEqual(['65999', 'forced']);
+  },
+);
 
 test('rar is refused by name', async () => {
   expect(

@@ -243,7 +243,9 @@ describe.skipIf(!isRoot)('as root, below a directory of another account', () => 
     expect({ uid, mode: mode & 0o777 }).toEqual({ uid: 0, mode: 0o600 });
   });
 
-  test('a recursive removal stays below its folder, whatever the user swaps meanwhile', async () => {
+  test('a recursive removal stays below its folder, whatever the user swaps meanwhile', {
+    tags: 'slow',
+  }, async () => {
     const python = `
 import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)

@@ -20,54 +20,58 @@ afterEach(() => host.remove());
 
 const hasGit = which('git') !== undefined;
 
-test.skipIf(!hasGit)('git.detached checks out a tag, a branch and a commit', async () => {
-  const first = commit('1');
-  git(origin, 'tag', '-a', '-m', 'one', 'v1');
-  const run = (rev: string, options = {}) =>
-    host.state('git.detached', origin, rev, { target, ...options });
-  const plan = (rev: string, options = {}) =>
-    host.test('git.detached', origin, rev, { target, ...options });
-  expect(await plan('v1')).toMatchObject({
-    result: null,
-    changes: nothing,
-    comment: `Repository ${origin} would be cloned to ${target}`,
-  });
-  expect(existsSync(target)).toBe(false);
-  expect(await run('v1')).toMatchObject({
-    result: true,
-    changes: { HEAD: { old: null, new: first } },
-    comment: `${origin} cloned to ${target}. Commit ID ${first} was checked out at ${target}.`,
-  });
-  for (const again of [await plan('v1'), await run('v1'), await run(first)])
-    expect(again).toMatchObject({
-      result: true,
+test.skipIf(!hasGit)(
+  'git.detached checks out a tag, a branch and a commit',
+  { tags: 'slow' },
+  async () => {
+    const first = commit('1');
+    git(origin, 'tag', '-a', '-m', 'one', 'v1');
+    const run = (rev: string, options = {}) =>
+      host.state('git.detached', origin, rev, { target, ...options });
+    const plan = (rev: string, options = {}) =>
+      host.test('git.detached', origin, rev, { target, ...options });
+    expect(await plan('v1')).toMatchObject({
+      result: null,
       changes: nothing,
-      comment: 'Already checked out at correct revision',
+      comment: `Repository ${origin} would be cloned to ${target}`,
     });
-  const second = commit('2');
-  const changes = { HEAD: { old: first, new: second } };
-  expect(await run('main', { fetch_remote: false })).toMatchObject({ changes: nothing });
-  expect(await plan('main')).toMatchObject({ result: null, changes });
-  host.write('clone/f', 'mine');
-  expect(await run('main')).toMatchObject({ result: false });
-  expect(host.file('clone/f')).toBe('mine');
-  expect(await plan('main', { hard_reset: true })).toMatchObject({
-    result: null,
-    comment: `Hard reset to HEAD would be performed on ${target}`,
-  });
-  expect(await run('main', { hard_reset: true })).toMatchObject({ result: true, changes });
-  expect(host.file('clone/f')).toBe('2');
-  host.write('clone/f', 'mine');
-  expect(await run('v1', { force_checkout: true })).toMatchObject({ result: true });
-  expect(host.file('clone/f')).toBe('1');
-  expect(await run('nowhere')).toMatchObject({
-    result: false,
-    comment: "Revision 'nowhere' does not exist",
-  });
-  git(target, 'checkout', '-q', '-B', 'main');
-  expect(await run('v1')).toMatchObject({ changes: { HEAD: { old: first, new: first } } });
-  expect(git(target, 'branch', '--show-current')).toBe('');
-});
+    expect(existsSync(target)).toBe(false);
+    expect(await run('v1')).toMatchObject({
+      result: true,
+      changes: { HEAD: { old: null, new: first } },
+      comment: `${origin} cloned to ${target}. Commit ID ${first} was checked out at ${target}.`,
+    });
+    for (const again of [await plan('v1'), await run('v1'), await run(first)])
+      expect(again).toMatchObject({
+        result: true,
+        changes: nothing,
+        comment: 'Already checked out at correct revision',
+      });
+    const second = commit('2');
+    const changes = { HEAD: { old: first, new: second } };
+    expect(await run('main', { fetch_remote: false })).toMatchObject({ changes: nothing });
+    expect(await plan('main')).toMatchObject({ result: null, changes });
+    host.write('clone/f', 'mine');
+    expect(await run('main')).toMatchObject({ result: false });
+    expect(host.file('clone/f')).toBe('mine');
+    expect(await plan('main', { hard_reset: true })).toMatchObject({
+      result: null,
+      comment: `Hard reset to HEAD would be performed on ${target}`,
+    });
+    expect(await run('main', { hard_reset: true })).toMatchObject({ result: true, changes });
+    expect(host.file('clone/f')).toBe('2');
+    host.write('clone/f', 'mine');
+    expect(await run('v1', { force_checkout: true })).toMatchObject({ result: true });
+    expect(host.file('clone/f')).toBe('1');
+    expect(await run('nowhere')).toMatchObject({
+      result: false,
+      comment: "Revision 'nowhere' does not exist",
+    });
+    git(target, 'checkout', '-q', '-B', 'main');
+    expect(await run('v1')).toMatchObject({ changes: { HEAD: { old: first, new: first } } });
+    expect(git(target, 'branch', '--show-current')).toBe('');
+  },
+);
 
 test.skipIf(!hasGit)(
   'git.detached sets the remote, and clears a folder only when told',

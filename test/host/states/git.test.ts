@@ -26,6 +26,7 @@ const hasGit = which('git') !== undefined;
 
 test.skipIf(!hasGit)(
   'git.latest clones, follows the branch, and does nothing when all is there',
+  { tags: 'slow' },
   async () => {
     const first = commit('1');
     const target = join(host.root, 'clone');
@@ -274,6 +275,7 @@ test.skipIf(!hasGit)(
 
 test.skipIf(!hasGit)(
   'a password in the address of a repository is neither an argument of a process nor kept',
+  { tags: 'slow' },
   async () => {
     commit('1');
     const bare = join(host.root, 'served/app.git');

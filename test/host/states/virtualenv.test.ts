@@ -29,7 +29,10 @@ describe.skipIf(missing)(`virtualenv.managed, by Python's own venv${missing}`, (
   });
   afterEach(() => host.remove());
 
-  test('is made once, filled from requirements, and cleared when asked', async () => {
+  test('is made once, filled from requirements, and cleared when asked', {
+    tags: 'slow',
+    timeout: 180_000,
+  }, async () => {
     const venv = join(host.root, 'venv');
     const wheels = ['1.0', '2.0'].map(version => {
       const path = join(host.root, `tsalt_tiny-${version}-py3-none-any.whl`);
@@ -110,9 +113,12 @@ describe.skipIf(missing)(`virtualenv.managed, by Python's own venv${missing}`, (
       },
     });
     expect(version()).toBe('');
-  }, 180_000);
+  });
 
-  test('the arguments for pip and the program are passed to them', async () => {
+  test('the arguments for pip and the program are passed to them', {
+    tags: 'slow',
+    timeout: 180_000,
+  }, async () => {
     const venv = join(host.root, 'venv');
     const links = join(host.root, 'links');
     mkdirSync(links);
@@ -159,7 +165,7 @@ describe.skipIf(missing)(`virtualenv.managed, by Python's own venv${missing}`, (
       result: false,
       comment: expect.stringContaining('virtualenv has no option for distribute any more'),
     });
-  }, 180_000);
+  });
 
   test('impossible requests are reported', async () => {
     const venv = join(host.root, 'venv');

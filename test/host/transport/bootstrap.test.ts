@@ -129,7 +129,9 @@ test('an artifact with letters beyond ASCII runs as it was written, sent and fro
   }
 });
 
-test('files of the workspace are hashed again when they have changed, also if size and times of modification are the same', async () => {
+test('files of the workspace are hashed again when they have changed, also if size and times of modification are the same', {
+  tags: 'slow',
+}, async () => {
   const host = { ...target.host, thin_dir: join(target.home, 'checked') };
   const start = async (): Promise<boolean> => {
     const { link, done } = await open(host);
@@ -194,7 +196,7 @@ test('wipe leaves nothing, unless disable_wipe keeps the workspace', async () =>
   }
 });
 
-test('while this process stands still no link is lost', async () => {
+test('while this process stands still no link is lost', { tags: 'slow' }, async () => {
   const { link, done } = await open(target.host, { timeouts: { heartbeat: 2 } });
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 8000);
   // Ending one takes a moment.

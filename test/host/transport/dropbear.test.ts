@@ -18,7 +18,10 @@ const { path: dir, remove } = scratch('tsalt-dropbear');
 afterAll(remove);
 
 describe.skipIf(missing)(`dropbear${missing ? ` (${missing})` : ''}`, () => {
-  test('a host without Node gets it, 40 MB over one connection, whatever just ended there', async () => {
+  test('a host without Node gets it, 40 MB over one connection, whatever just ended there', {
+    tags: 'slow',
+    timeout: 240_000,
+  }, async () => {
     const server = await startDropbear(dir, nodes);
     const knownHosts = join(dir, 'known_hosts');
     writeFileSync(knownHosts, `[127.0.0.1]:${server.port} ${server.hostKey}\n`);
@@ -51,5 +54,5 @@ describe.skipIf(missing)(`dropbear${missing ? ` (${missing})` : ''}`, () => {
     }
     transport.close();
     await server.close();
-  }, 240_000);
+  });
 });

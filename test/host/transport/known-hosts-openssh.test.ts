@@ -118,6 +118,7 @@ const askOpenssh = (file: string, port: number): Promise<string> =>
 
 test.skipIf(!isThere)(
   `OpenSSH and we judge ${fixed.length + count} known_hosts files alike, on two ports`,
+  { tags: 'slow', timeout: 300_000 },
   async () => {
     const key = Buffer.from(sshd.hostKeys[0]?.split(' ')[1] ?? '', 'base64');
     const todo = cases().flatMap((text, index) => [22, 2222].map(port => ({ text, index, port })));
@@ -139,5 +140,4 @@ test.skipIf(!isThere)(
     expect(differences).toEqual([]);
     expect([...seen].sort()).toEqual(['changed', 'known', 'revoked', 'unknown']);
   },
-  300_000,
 );

@@ -470,7 +470,9 @@ test('cancelling while connecting ends at once', async () => {
   close();
 });
 
-test('a connection that sshd drops unread (MaxStartups) is tried again', async () => {
+test('a connection that sshd drops unread (MaxStartups) is tried again', {
+  tags: 'slow',
+}, async () => {
   const target = await start();
   let dropped = 0;
   const front = createServer(socket => {

@@ -46,6 +46,7 @@ test('without leave to fetch, the missing binary is named', async () => {
 
 test.skipIf(!isLocalTarget('linux-x64'))(
   'the own binary is compressed once and kept by its hash',
+  { tags: 'slow', timeout: 240_000 },
   async () => {
     const cacheDir = join(dir, 'own');
     const [first, same] = await Promise.all(
@@ -68,7 +69,6 @@ test.skipIf(!isLocalTarget('linux-x64'))(
     const again = await nodeSource({ cacheDir }).find(linux, 'web2');
     expect(statSync(again.gz).mtimeMs).toBe(made.mtimeMs);
   },
-  240_000,
 );
 
 test('a prepared binary in the cache comes before the own one', async () => {

@@ -49,6 +49,7 @@ const over = async (proxy_jump: string, hostKeys: HostKeyMode) => {
 
 test.skipIf(!hasSshd)(
   'the hops of transport openssh are checked by the known_hosts and the rules of the run',
+  { tags: 'slow', timeout: 240_000 },
   async () => {
     const known = `${sshd.user}@127.0.0.1:${sshd.port}`;
     expect(await over(`${known},${known}`, 'strict')).toMatchObject({ code: 0, stdout: 'there\n' });
@@ -58,7 +59,6 @@ test.skipIf(!hasSshd)(
     expect(refused.stderr).toContain('Host key verification failed');
     expect(await over(`${known},${stranger}`, 'ignore')).toMatchObject({ stdout: 'there\n' });
   },
-  240_000,
 );
 
 test.each(['-oX=y', 'a,-b', 'user@-b', 'a b', '', 'a,,b', 'a;b'])(

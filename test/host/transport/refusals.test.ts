@@ -117,7 +117,9 @@ const slowProxy = async (port: number, bytesPerTick: number) => {
   return server;
 };
 
-test('an artifact takes longer over a slow link than a host has to answer', async () => {
+test('an artifact takes longer over a slow link than a host has to answer', {
+  tags: 'slow',
+}, async () => {
   const subject = await startTestHost();
   const proxy = await slowProxy(subject.server.port, 100);
   const { port } = proxy.address() as { port: number };

@@ -95,7 +95,7 @@ test('a login shell that runs nothing is named with what it said', async () => {
   );
 });
 
-test('a login shell that says nothing is given up in time', async () => {
+test('a login shell that says nothing is given up in time', { tags: 'slow' }, async () => {
   const shell = shellOf('echo waiting; sleep 60');
   const error = await fault(start({ shell }, { timeouts: { hello: 3 } }));
   expect(showError(error)).toMatch(

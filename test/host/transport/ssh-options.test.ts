@@ -146,7 +146,9 @@ describe.skipIf(!hasSshd)('ssh_options over a real sshd', () => {
     }
   });
 
-  test('rsa-sha2: a host known by an RSA key is asked for SHA-2 signatures, with +ssh-rsa too', async () => {
+  test('rsa-sha2: a host known by an RSA key is asked for SHA-2 signatures, with +ssh-rsa too', {
+    tags: 'slow',
+  }, async () => {
     const server = await startSshd({
       dir: join(dir, 'sha2'),
       hostKeyTypes: ['ed25519', 'rsa'],

@@ -100,7 +100,10 @@ const later = new Set([
   'control-function',
 ]);
 
-test('validate reports errors where the recorded runs of Salt do not compile, and only there', async () => {
+test('validate reports errors where the recorded runs of Salt do not compile, and only there', {
+  tags: 'slow',
+  timeout: 120_000,
+}, async () => {
   const different: string[] = [];
   let [broken, whole] = [0, 0];
   for (const one of readCases(folder).filter(isComparable)) {
@@ -117,4 +120,4 @@ test('validate reports errors where the recorded runs of Salt do not compile, an
   }
   expect(different).toEqual([]);
   expect([broken, whole].every(count => count > 40)).toBe(true);
-}, 120_000);
+});

@@ -47,6 +47,7 @@ const findingsIn = async (sls: string): Promise<readonly HostFinding[]> => {
 describe('each rule', () => {
   test.each([...lintRules.values()])(
     '$id finds its bad example and not the good one',
+    { tags: 'slow' },
     async rule => {
       const bad = await findingsIn(rule.bad);
       expect(bad.map(({ rule: id }) => id)).toContain(rule.id);

@@ -143,7 +143,9 @@ const save = fc.oneof(
   },
 );
 
-test('a repeated check finds what a first one does, whatever was saved', async () => {
+test('a repeated check finds what a first one does, whatever was saved', {
+  tags: 'slow',
+}, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(save, { minLength: 5, maxLength: 12 }), async saves => {
       const { dir, write } = project();

@@ -37,7 +37,9 @@ const isTheSame = (text: string, size: number): boolean => {
   return true;
 };
 
-test('pieces have the data and positions of the whole text, in texts of all kinds', () => {
+test('pieces have the data and positions of the whole text, in texts of all kinds', {
+  tags: 'slow',
+}, () => {
   const texts = answers.map(([text]) => String(text));
   let cut = 0;
   for (const text of texts)

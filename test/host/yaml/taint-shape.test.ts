@@ -1,3 +1,4 @@
+// @module-tag slow
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Ranges, rangesOf, type TaintRange } from '../../../src/data/taint.ts';

@@ -4,6 +4,7 @@ import {
   filesToRepeat,
   type RunReport,
   settle,
+  untaggedSlow,
   withUncaught,
 } from '../../../scripts/unsteady.ts';
 
@@ -114,4 +115,16 @@ test('an error that no test caught and no file can be blamed for stays one', () 
   const name = 'an error that no test caught: out of memory';
   expect(countTests(failed).others).toEqual([`failed: ${name}`]);
   expect(countTests(settle(failed, [given, given]).report).others).toEqual([`failed: ${name}`]);
+});
+
+test('tests that take long and have no tag that says so are named, the longest first', () => {
+  const tests = [
+    { fullName: 'quick', duration: 300 },
+    { fullName: 'long', duration: 9000 },
+    { fullName: 'longer', duration: 12_340, tags: ['other'] },
+    { fullName: 'known', duration: 60_000, tags: ['slow'] },
+    { fullName: 'left out', duration: null },
+  ].map(each => ({ ...each, status: 'passed' }));
+  const given = { testResults: [{ name: 'a', status: 'passed', assertionResults: tests }] };
+  expect(untaggedSlow(given, 8)).toEqual(['12.3 s: longer', '9.0 s: long']);
 });

@@ -41,10 +41,14 @@ describe('commands', () => {
     expect(isCommand('-L', name.split(' ')[0] ?? '', 'test.ping')).toBe(false);
   });
 
-  test.each(Object.entries(commands))('--help shows "%s"', async (_, { usage, summary }) => {
-    const line = `tsalt-ssh ${usage}`;
-    expect(commandUsage()).toContain(line);
-    expect(await helpText(100)).toContain(line);
-    expect(commandUsage()).toContain(summary);
-  });
+  test.each(Object.entries(commands))(
+    '--help shows "%s"',
+    { tags: 'slow' },
+    async (_, { usage, summary }) => {
+      const line = `tsalt-ssh ${usage}`;
+      expect(commandUsage()).toContain(line);
+      expect(await helpText(100)).toContain(line);
+      expect(commandUsage()).toContain(summary);
+    },
+  );
 });

@@ -37,7 +37,7 @@ const slow = (argv: readonly string[]): unknown => {
   }
 };
 
-test('the quick parser reads the same as yargs', () => {
+test('the quick parser reads the same as yargs', { tags: 'slow' }, () => {
   void assert(
     property(listOf(constantFrom(...pool), { maxLength: 5 }), argv => {
       const quick = quickParse(argv);

@@ -195,7 +195,7 @@ test('extend and exclude never touch another ID', async () => {
   );
 });
 
-test('includes may be deeper than the call stack', async () => {
+test('includes may be deeper than the call stack', { tags: 'slow', timeout: 240_000 }, async () => {
   const files: Record<string, string> = {};
   for (let at = 0; at < 12_000; at += 1)
     files[`s${at}.sls`] = `include: [s${at + 1}]\nid${at}: test.nop\n`;
@@ -205,7 +205,7 @@ test('includes may be deeper than the call stack', async () => {
   expect(errors).toEqual([]);
   expect(chunks.length).toBe(12_001);
   expect(chunks[0]?.declaration.id).toBe('last');
-}, 240_000);
+});
 
 test('compiling any SLS ends with chunks or errors', async () => {
   const value = fc.letrec(tie => ({

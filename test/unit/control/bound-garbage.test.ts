@@ -18,7 +18,9 @@ const youngAfterGarbage = (hosts: number): number => {
   return Number(execFileSync(process.execPath, argv, { cwd: join(packageRoot), encoding: 'utf8' }));
 };
 
-test('the young generation stays small for many hosts, and is left alone for few', () => {
+test('the young generation stays small for many hosts, and is left alone for few', {
+  tags: 'slow',
+}, () => {
   const few = youngAfterGarbage(1);
 
   expect(few).toBeGreaterThan(16);

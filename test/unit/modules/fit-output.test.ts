@@ -39,7 +39,7 @@ test('44 MB of short lines, which are 66 MB of JSON, fit into a message and say 
   expect(() => encodeJson({ value: text + note })).not.toThrow();
 });
 
-test('two long streams fit into one message; a short one is whole', () => {
+test('two long streams fit into one message; a short one is whole', { tags: 'slow' }, () => {
   const both = fitStreams(lines, lines, none);
   expect(() => encodeJson({ stdout: both.stdout.text, stderr: both.stderr.text })).not.toThrow();
   expect(both.stdout.note).toContain('stdout is cut');

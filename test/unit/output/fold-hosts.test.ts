@@ -129,7 +129,7 @@ test('output: the recap hides what no_log hides, and keeps text of hosts on one 
 
 const gone = { kind: 'unreachable', code: 'connect', message: 'c: no route' } as const;
 
-test('output: equal results of many hosts need no memory', async () => {
+test('output: equal results of many hosts need no memory', { tags: 'slow' }, async () => {
   const big = 'x'.repeat(200_000);
   const before = process.memoryUsage().rss;
   const results = function* (): Generator<HostResult> {

@@ -20,7 +20,9 @@ parentPort.on('message', ({ type, id, job }) => {
   }
 });`;
 
-test('a rendering that computes in short turns is the one that is ended, not those that wait', async () => {
+test('a rendering that computes in short turns is the one that is ended, not those that wait', {
+  tags: 'slow',
+}, async () => {
   for (let round = 0; round < 6; round += 1) {
     const pool = new Pool({
       size: 1,

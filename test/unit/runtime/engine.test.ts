@@ -84,7 +84,7 @@ describe('requisites', () => {
     ).toMatchObject({ a: 'false: Recursive requisite found' });
   });
 
-  test('follow a chain of 20,000 states against the order', async () => {
+  test('follow a chain of 20,000 states against the order', { tags: 'slow' }, async () => {
     const count = 20_000;
     const chain = Array.from({ length: count }, (_, at) =>
       low('t.ok', `s${at}`, at + 1 < count ? { require: [{ t: `s${at + 1}` }] } : {}),

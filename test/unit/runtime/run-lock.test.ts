@@ -137,7 +137,9 @@ test('a run that waits for its own job only reads the lock, and takes it once it
   expect(await turn).toHaveProperty('release');
 });
 
-test('processes that take turns never hold the lock together, and all of them get it', async () => {
+test('processes that take turns never hold the lock together, and all of them get it', {
+  tags: 'slow',
+}, async () => {
   const dir = join(root, 'turns');
   const program = join(root, 'turns.cjs');
   mkdirSync(dir);

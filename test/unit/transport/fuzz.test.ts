@@ -168,33 +168,32 @@ test(
   limit,
 );
 
-test(
-  `peer: any message is answered, refused or ends the wire, and nothing hangs (${inputs} inputs)`,
-  async () => {
-    let ended = 0;
-    for (let n = 0; n < inputs; n++) {
-      const peer = new Peer({
-        write: () => undefined,
-        handlers: { 'file.get': params => params },
-        events: { log: () => undefined, ping: () => undefined },
-      });
-      const open = [peer.request('a', {}), peer.request('b', {}, () => undefined)];
-      for (const answer of open) answer.catch(() => undefined);
-      const alive = onlyFaults(() => {
-        for (let more = below(4); more >= 0; more--) void peer.receive(frame());
-      });
-      if (!alive) {
-        ended++;
-        expect(peer.closed).toBe(true);
-      }
-      peer.close(new TsaltError('over', 'Over.'));
-      const settled = await Promise.allSettled(open);
-      expect(settled).toHaveLength(2);
+test(`peer: any message is answered, refused or ends the wire, and nothing hangs (${inputs} inputs)`, {
+  tags: 'slow',
+  timeout: limit,
+}, async () => {
+  let ended = 0;
+  for (let n = 0; n < inputs; n++) {
+    const peer = new Peer({
+      write: () => undefined,
+      handlers: { 'file.get': params => params },
+      events: { log: () => undefined, ping: () => undefined },
+    });
+    const open = [peer.request('a', {}), peer.request('b', {}, () => undefined)];
+    for (const answer of open) answer.catch(() => undefined);
+    const alive = onlyFaults(() => {
+      for (let more = below(4); more >= 0; more--) void peer.receive(frame());
+    });
+    if (!alive) {
+      ended++;
+      expect(peer.closed).toBe(true);
     }
-    expect(ended).toBeGreaterThan(inputs / 10);
-  },
-  limit,
-);
+    peer.close(new TsaltError('over', 'Over.'));
+    const settled = await Promise.allSettled(open);
+    expect(settled).toHaveLength(2);
+  }
+  expect(ended).toBeGreaterThan(inputs / 10);
+});
 
 test(
   `known_hosts: any text gives a verdict (${inputs} inputs)`,

@@ -5,7 +5,9 @@ const blocked = (milliseconds: number): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 };
 
-test('time in which this process stands still does not count as silence of a host', async () => {
+test('time in which this process stands still does not count as silence of a host', {
+  tags: 'slow',
+}, async () => {
   let isOver = false;
   const ended = new Promise<void>(resolve => {
     afterListening(0.5, () => {

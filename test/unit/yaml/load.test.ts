@@ -298,7 +298,7 @@ test.each(['[-, ', 'a: "x\nb"\n- ', '&a: ', '[\t', '- "\n', '{a: [\n', ' "\n '])
   },
 );
 
-test('any text is data or one clear error, within bounded time', () => {
+test('any text is data or one clear error, within bounded time', { tags: 'slow' }, () => {
   const piece = fc.constantFrom(
     ...'a: b\n|- |  |\n|# c|"|\'|[|]|{|}|,|&x |*x|!t |<<: |? |---\n|%|>-\n|~|0644|\t|\r\n|é|\ufeff|\\|@'.split(
       '|',

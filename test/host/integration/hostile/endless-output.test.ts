@@ -42,6 +42,7 @@ const kill = (pid: number): void => {
 
 test.skipIf(!hasSshd)(
   'endless output of 12 hosts fills no memory, and others finish meanwhile',
+  { tags: 'slow', timeout: 120_000 },
   async () => {
     const project = await startProject({ hosts: [] });
     cleaning.push(() => project.close());
@@ -130,5 +131,4 @@ last:
     console.log(`control process: ${memory.megabytes()} MB`);
     expect(memory.megabytes()).toBeLessThan(150);
   },
-  120_000,
 );

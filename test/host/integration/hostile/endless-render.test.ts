@@ -31,7 +31,7 @@ export const render = (_: string, { grains }: any) => {
 
 test.each(Object.entries(loops))(
   'an SLS without end by %s fails for its host, with its file; the other host is done',
-  { timeout: 240_000 },
+  { tags: 'slow', timeout: 240_000 },
   async (_, [sls, message, place]) => {
     const project = await startProject({
       hosts: ['bad', 'web1'],
@@ -61,6 +61,7 @@ test.each(Object.entries(loops))(
 );
 
 test('contents with an engine that runs code are refused with what to do, and a file in the roots is rendered', {
+  tags: 'slow',
   timeout: 240_000,
 }, async () => {
   const project = await startProject({

@@ -71,6 +71,7 @@ test.each([
   ['ask-template', /asked to render a te.* its job/],
 ] as const)(
   'a host that sends %s ends by a named cause, the other one goes on',
+  { tags: 'slow' },
   async (mode, cause) => {
     const { code, text, all, megabytes } = await beside(mode, 90);
     expect(code).toBe(69);
@@ -83,6 +84,7 @@ test.each([
 
 test.each(['endless-log', 'unknown-request'])(
   'a host that keeps us busy by %s is ended by the time that it has, in bounded memory',
+  { tags: 'slow' },
   async mode => {
     const { code, text, megabytes } = await beside(mode, 20);
     expect(code).toBe(69);

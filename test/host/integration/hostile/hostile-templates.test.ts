@@ -177,7 +177,9 @@ test('paths inside of a grain name no files, whole or quoted', async () => {
   expect((await attacked('motd')).bad).toContain('asked for salt://certs/web1.key');
 });
 
-test('a grain within a source chooses a name in that folder, and no other folder', async () => {
+test('a grain within a source chooses a name in that folder, and no other folder', {
+  tags: 'slow',
+}, async () => {
   for (const [os, path, found] of [
     ['Debian', 'salt://files/Debian/motd', undefined],
     ['../certs/web1.key?', 'salt://certs/web1.key', 'file-refused'],
@@ -295,7 +297,9 @@ test('a template of the host is rendered with its variables, and sees what a fun
   ]);
 });
 
-test('a template of the host is ended after few steps, one of the user’s is not', async () => {
+test('a template of the host is ended after few steps, one of the user’s is not', {
+  tags: 'slow',
+}, async () => {
   const long =
     '{% for a in range(700) %}{% for b in range(700) %}{% set c = a %}{% endfor %}{% endfor %}';
   hostile.attack({

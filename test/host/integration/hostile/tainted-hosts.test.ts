@@ -110,6 +110,7 @@ const cases: readonly Case[] = [
 
 test.for(cases)(
   'a hostile host gets nothing by $name; the honest one beside it succeeds',
+  { tags: 'slow' },
   async ({ sls, os, answer, says }) => {
     // The honest host has the same SLS; its grains and results change nothing.
     const honest = sls.includes('cmd.run') ? sls : sls.replaceAll('/etc/', '/tmp/nowhere-');

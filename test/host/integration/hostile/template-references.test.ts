@@ -163,7 +163,9 @@ test('a function from the command line has its template rendered with its own ar
 const own = (body: string): string =>
   `import { __states__ } from 'tsalt-ssh/module';\nexport const managed = (name: string) => ${body};\n`;
 
-test('a module of the user names its source as a text, and computes the variables', async () => {
+test('a module of the user names its source as a text, and computes the variables', {
+  tags: 'slow',
+}, async () => {
   const results = await apply('computed', {
     computed: `${root}/computed:\n  mine.managed: []\n${root}/plain:\n  ours.managed: []\nother:\n  test.nop: []\n`,
     'states/_states/mine.ts': own(
@@ -178,7 +180,9 @@ test('a module of the user names its source as a text, and computes the variable
   expect(read('plain')).toBe('plain\n');
 });
 
-test('a source that is put together fails its state with what to do; the run goes on at once', async () => {
+test('a source that is put together fails its state with what to do; the run goes on at once', {
+  tags: 'slow',
+}, async () => {
   const states = `${root}/joined:\n  joined.managed: []\n${root}/given:\n  given.managed:\n    - from: salt://t/plain\nother:\n  test.nop: []\n`;
   const files = {
     joined: states,

@@ -146,21 +146,26 @@ const prepare = async (
   return { ...made, mark };
 };
 
-test.each(ways)('%s that every user can write is not used', async (what, file, files, words) => {
-  const { dir, mark, run } = await prepare(what, files);
-  const path = join(dir, file);
-  chmodSync(path, 0o666 | (/\.sh$|hook/.test(file) ? 0o111 : 0));
-  const refused = await run(...words);
-  const told = refused.stdout + refused.stderr;
-  expect(told).toMatch(/is not used: it can be written by every user \(mode 0(666|777)\)/);
-  expect(refused.code).not.toBe(0);
-  expect(existsSync(mark)).toBe(false);
-  const accepted = await run('--trust-owner', 'anyone', ...words);
-  expect(accepted.stdout + accepted.stderr).not.toContain('is not used');
-});
+test.each(ways)(
+  '%s that every user can write is not used',
+  { tags: 'slow' },
+  async (what, file, files, words) => {
+    const { dir, mark, run } = await prepare(what, files);
+    const path = join(dir, file);
+    chmodSync(path, 0o666 | (/\.sh$|hook/.test(file) ? 0o111 : 0));
+    const refused = await run(...words);
+    const told = refused.stdout + refused.stderr;
+    expect(told).toMatch(/is not used: it can be written by every user \(mode 0(666|777)\)/);
+    expect(refused.code).not.toBe(0);
+    expect(existsSync(mark)).toBe(false);
+    const accepted = await run('--trust-owner', 'anyone', ...words);
+    expect(accepted.stdout + accepted.stderr).not.toContain('is not used');
+  },
+);
 
 test.runIf(isRoot).each(ways)(
   '%s of another user is not used',
+  { tags: 'slow' },
   async (what, file, files, words) => {
     const { dir, mark, run, runWith } = await prepare(what, files);
     chownSync(join(dir, file), stranger, stranger);

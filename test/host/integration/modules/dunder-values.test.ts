@@ -95,7 +95,9 @@ const value = async (...args: string[]): Promise<Any> => {
 };
 const pillar = { color: 'blue', ports: { b: 1, 10: 'x', 9: 'y' }, ratio: 1 };
 
-test('an execution function returns grains, pillar, options and context with their values', async () => {
+test('an execution function returns grains, pillar, options and context with their values', {
+  tags: 'slow',
+}, async () => {
   const grains = await value('show.grains');
   expect(grains.id).toBe('web1');
   expect(grains.kernel).toBe('Linux');
@@ -106,7 +108,7 @@ test('an execution function returns grains, pillar, options and context with the
   expect(await value('show.env')).toEqual(['base', { env: 'base' }]);
 });
 
-test('the values come along inside of lists, dicts, Maps and calls', async () => {
+test('the values come along inside of lists, dicts, Maps and calls', { tags: 'slow' }, async () => {
   expect(await value('show.inside')).toMatchObject({
     list: [pillar, 1],
     dict: { id: { id: 'web1' } },

@@ -102,7 +102,7 @@ test.each([
   ['helped.here x', 'states/_modules/needs%41 helper#.ts:5:59'],
   ['packed.go', 'states/_modules/packed.js:2:25'],
   ['unloadable.go', 'states/_modules/unloadable.ts:2:29'],
-])('%s fails with the place %s', async (call, place) => {
+])('%s fails with the place %s', { tags: 'slow' }, async (call, place) => {
   const text = await shown(...call.split(' '));
   expect(text).toContain(`(${place}`);
   expect(text).not.toMatch(/[0-9a-f]{64}|\n\s+at |node_modules/);

@@ -79,7 +79,9 @@ test('a renderer of the user gets env', async () => {
   expect((await run('web1', 'state.apply', 'env')).text).toContain('Comment: base/base');
 });
 
-test('archives: each has its own reason, its own name for imports and its own place', async () => {
+test('archives: each has its own reason, its own name for imports and its own place', {
+  tags: 'slow',
+}, async () => {
   zip('good', {
     'good/index.ts':
       "import { hours } from 'good/sleep';\nexport const slept = () => hours();\nexport const fails = () => { throw new TypeError('tired'); };\n",

@@ -50,7 +50,7 @@ const single = async (...args: string[]): Promise<Record<string, unknown>> => {
   return Array.isArray(results) ? { errors: results } : (Object.values(results)[0] as never);
 };
 
-test('state.single: finds state modules with a dot in their name', async () => {
+test('state.single: finds state modules with a dot in their name', { tags: 'slow' }, async () => {
   expect(await single('my_cloud.disk.present', 'name=x', 'size=3')).toMatchObject({
     result: true,
     comment: 'size 3',

@@ -13,7 +13,7 @@ const run = (providers: string, ...args: string[]) => {
   return tsalt(['--local', '--out', 'json', ...args], { cwd: project, env: { HOME: project } });
 };
 
-test("providers take the names of Salt's documents", async () => {
+test("providers take the names of Salt's documents", { tags: 'slow' }, async () => {
   const { stdout, stderr } = await run(
     '{service: systemd, pkg: aptpkg, user: user, cmd: cmdmod}',
     'test.providers',

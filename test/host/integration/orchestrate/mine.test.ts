@@ -1,3 +1,4 @@
+// @module-tag slow
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';

@@ -93,7 +93,10 @@ const expected = Object.fromEntries(
 
 const words = (round: number): string[] => ['--orch', 'orch.kept', `pillar={round: ${round}}`];
 
-test(`an orchestration that is interrupted anywhere is finished by --resume, each change once (seed ${seed})`, async () => {
+test(`an orchestration that is interrupted anywhere is finished by --resume, each change once (seed ${seed})`, {
+  tags: 'slow',
+  timeout: 1_800_000,
+}, async () => {
   const random = seeded(seed);
   const began = performance.now();
   const undisturbed = await project.run(...words(0));
@@ -128,9 +131,12 @@ test(`an orchestration that is interrupted anywhere is finished by --resume, eac
     expect({ round, counts: counts(round) }).toEqual({ round, counts: expected });
   }
   expect(interrupted).toBeGreaterThanOrEqual(Math.floor(kills / 3));
-}, 1_800_000);
+});
 
-test('an interrupted orchestration reports the hosts of its step before it ends', async () => {
+test('an interrupted orchestration reports the hosts of its step before it ends', {
+  tags: 'slow',
+  timeout: 60_000,
+}, async () => {
   const program = join(packageRoot, 'dist/tsalt-ssh.cjs');
   const child = spawn(process.execPath, [program, '--orch', 'orch.slow', '--out=ndjson'], {
     cwd: project.dir,
@@ -146,4 +152,4 @@ test('an interrupted orchestration reports the hosts of its step before it ends'
   const cancelled = output.split('\n').filter(line => line.includes('"type":"step"'));
   expect(code).toBe(130);
   expect(cancelled.some(line => line.includes('"code":"cancelled"'))).toBe(true);
-}, 60_000);
+});

@@ -208,7 +208,9 @@ const orchestrate = async (
   return { code: ran.code ?? -1, stderr: ran.stderr, stdout: ran.stdout, steps };
 };
 
-test('steps run in the order of their requisites and pass values on', async () => {
+test('steps run in the order of their requisites and pass values on', {
+  tags: 'slow',
+}, async () => {
   const { code, steps } = await orchestrate('orch.deploy');
   expect(steps).toMatchObject({
     database: { result: true, comment: 'States ran successfully. Updating db1.' },
@@ -296,7 +298,7 @@ test('subset takes as many hosts as it says; --limit holds for the hosts of step
   expect(Object.keys(steps.rolling?.changes.ret ?? {})).toEqual(['db1']);
 });
 
-test('allow_fail, onfail, nested orchestrations and runners', async () => {
+test('allow_fail, onfail, nested orchestrations and runners', { tags: 'slow' }, async () => {
   const allowed = await orchestrate('orch.allowed');
   expect(allowed.code).toBe(0);
   expect(allowed.steps['may fail']?.comment).toMatch(/^States ran successfully\. Updating web/);
@@ -311,7 +313,9 @@ test('allow_fail, onfail, nested orchestrations and runners', async () => {
   expect(side.steps.old?.comment).toContain("The runner 'manage.up' needs a master");
 });
 
-test('after a failed step the others wait, and --resume runs only the rest', async () => {
+test('after a failed step the others wait, and --resume runs only the rest', {
+  tags: 'slow',
+}, async () => {
   writeFileSync(join(rootOf('web2'), 'broken'), '');
   const failed = await orchestrate('orch.deploy');
   expect(failed.code).toBe(20);
@@ -334,7 +338,7 @@ test('after a failed step the others wait, and --resume runs only the rest', asy
   expect(again.stderr).toContain(`No orchestration '${jid}' can be resumed.`);
 });
 
-test('a step that changed since runs again', async () => {
+test('a step that changed since runs again', { tags: 'slow' }, async () => {
   writeFileSync(join(rootOf('web2'), 'broken'), '');
   const failed = await orchestrate('orch.deploy');
   const [, jid = ''] = /--resume (\d{20})/.exec(failed.stderr) ?? [];
@@ -357,7 +361,9 @@ test('steps are refused on a host', async () => {
   expect(remote.stdout + remote.stderr).toContain('tsalt-ssh --orch orch.late');
 });
 
-test('the events of a step are shown with their hosts, without what no_log hides', async () => {
+test('the events of a step are shown with their hosts, without what no_log hides', {
+  tags: 'slow',
+}, async () => {
   const ran = await project.run('--orch', 'orch.events', '--out=ndjson');
   const events = ran.stdout
     .split('\n')

@@ -30,6 +30,9 @@ beforeAll(async () => {
         '    - lax: true',
         '',
       ].join('\n'),
+      'states/_modules/shop.ts':
+        'export const sell = (what: string, { price = 1 }: { price?: number } = {}) => [what, price];\n' +
+        'export const any = (what: string, kwargs) => kwargs;\n',
       'states/odd.sls': [
         'odd:',
         '  file.managed:',
@@ -95,12 +98,7 @@ test.each([
   [['test.echo', 'a', 'txt=1'], "'txt' is an invalid keyword argument for 'test.echo'"],
   [['service.start', 'x', 'no_blok=1'], "did you mean 'no_block'"],
   [['shop.sell', 'x', 'pice=3'], "'pice' .*'shop.sell' \\(did you mean 'price'\\?\\)"],
-])('%s is refused before any connection', async (words, message) => {
-  project.write({
-    'states/_modules/shop.ts':
-      'export const sell = (what: string, { price = 1 }: { price?: number } = {}) => [what, price];\n' +
-      'export const any = (what: string, kwargs) => kwargs;\n',
-  });
+])('%s is refused before any connection', { tags: 'slow' }, async (words, message) => {
   const before = project.hosts.web1?.server.counts.connections ?? -1;
   const { code, stderr, stdout } = await project.run('web1', ...words);
   expect(stderr).toMatch(new RegExp(message));

@@ -40,7 +40,9 @@ beforeAll(() => {
 });
 afterAll(() => removeFolder(project));
 
-test('sys.list_*: leaves out what __virtual__ and depends took away', async () => {
+test('sys.list_*: leaves out what __virtual__ and depends took away', {
+  tags: 'slow',
+}, async () => {
   expect(await value('sys.list_functions', 'gone', 'half')).toEqual(['half.here', 'half.stands']);
   const modules = await value('sys.list_modules');
   expect(modules).toContain('half');

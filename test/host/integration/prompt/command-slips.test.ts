@@ -14,7 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => project.close());
 
-test('hosts that are named in a list run in that order, one batch after the other', async () => {
+test('hosts that are named in a list run in that order, one batch after the other', {
+  tags: 'slow',
+}, async () => {
   for (const order of [
     ['db1', 'web1', 'app1'],
     ['app1', 'db1', 'web1'],

@@ -160,7 +160,7 @@ describe('the index', () => {
     return { program, starts };
   };
 
-  test('answers without starting Node, until a source is newer', async () => {
+  test('answers without starting Node, until a source is newer', { tags: 'slow' }, async () => {
     const { program, starts } = counting();
     const ask = (...words: string[]): string[] =>
       answerWith(program, ...words).map(([value = '']) => value);
@@ -253,7 +253,7 @@ describe.each(Object.entries(shells))('%s', (shell, command) => {
     tmux.press('C-l');
   };
 
-  test.skipIf(missing)(`completes command lines`, async () => {
+  test.skipIf(missing)(`completes command lines`, { tags: 'slow' }, async () => {
     answer('w');
     const tmux = startTmux(command, { cwd: project.dir, env });
     try {

@@ -127,7 +127,10 @@ describe.each(['README.md', 'docs/getting-started.md', ...guides])('%s', name =>
       );
     });
 
-  test('its files can be written and its commands print what it says', async () => {
+  test('its files can be written and its commands print what it says', {
+    tags: 'slow',
+    timeout: 240_000,
+  }, async () => {
     for (const step of steps) {
       if (step.kind === 'file') {
         const text =
@@ -149,5 +152,5 @@ describe.each(['README.md', 'docs/getting-started.md', ...guides])('%s', name =>
       expect({ shown, missing }).toEqual({ shown, missing: [] });
     }
     expect(existsSync(join(project.dir, 'roster.yaml'))).toBe(true);
-  }, 240_000);
+  });
 });

@@ -126,7 +126,9 @@ test.each([
   expect(code).toBe(67);
 });
 
-test('`cmd.run cmd=` takes a text with an equals sign, and true after -r is a command', async () => {
+test('`cmd.run cmd=` takes a text with an equals sign, and true after -r is a command', {
+  tags: 'slow',
+}, async () => {
   const { stdout } = await project.run('web1', 'cmd.run', 'cmd=FOO=bar env | grep ^FOO');
   expect(stdout).toBe('web1:\n    FOO=bar\n');
   expect((await project.run('web1', '-r', 'true')).code).toBe(0);
@@ -190,7 +192,9 @@ test('an SLS without states says so', async () => {
   expect(top.code).toBe(20);
 });
 
-test('a function that fails exits as a failed state does, also one of the user', async () => {
+test('a function that fails exits as a failed state does, also one of the user', {
+  tags: 'slow',
+}, async () => {
   project.write({
     'states/_modules/mine.ts': `import { CommandExecutionError } from 'tsalt-ssh/module';
 export const refuse = () => { throw new CommandExecutionError('not today'); };
@@ -268,7 +272,7 @@ test.each([
   expect(code).toBe(64);
 });
 
-test('a run that is ended names the states that did not run', async () => {
+test('a run that is ended names the states that did not run', { tags: 'slow' }, async () => {
   project.write({
     'states/long.sls': `one:
   cmd.run:

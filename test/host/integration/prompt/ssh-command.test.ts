@@ -64,7 +64,9 @@ describe.skipIf(!hasSshd)('ssh', () => {
     await project.close();
   });
 
-  test('runs a command with its options, and passes its exit code on', async () => {
+  test('runs a command with its options, and passes its exit code on', {
+    tags: 'slow',
+  }, async () => {
     const { code, stdout, stderr } = await project.run(
       'ssh',
       'web1',
@@ -75,7 +77,7 @@ describe.skipIf(!hasSshd)('ssh', () => {
     expect((await project.run('ssh', 'web1', 'kill -TERM $$')).code).toBe(143);
   });
 
-  test('passes standard input on, of any bytes and size', async () => {
+  test('passes standard input on, of any bytes and size', { tags: 'slow' }, async () => {
     const input = randomBytes(3_000_000).toString('latin1');
     const { code, stdout } = await project.runWith({ input }, 'ssh', 'web1', 'sha256sum; exit 3');
     const sum = execFileSync('sha256sum', { input, encoding: 'utf8' });
@@ -117,25 +119,29 @@ describe.skipIf(!hasSshd)('ssh', () => {
     expect(stdout).toBe('one\ntwo\nend\n');
   });
 
-  test.skipIf(!canSudo)('becomes the user of the roster, whose password is not shown', async () => {
-    const { code, stdout, stderr } = await project.runWith(
-      { input: 'for the command\n' },
-      'ssh',
-      'sudo1',
-      'id -un; cat; exit 5',
-    );
-    expect({ code, stdout, stderr }).toEqual({
-      code: 5,
-      stdout: 'root\nfor the command\n',
-      stderr: '',
-    });
-    const wrong = await project.run('ssh', 'bad1', 'id');
-    expect(wrong.code).toBe(77);
-    expect(wrong.stderr).toContain('sudo does not take the password');
-    const nobody = await project.run('ssh', 'ask1', 'id');
-    expect(nobody.code).toBe(77);
-    expect(nobody.stderr).toContain('needs a sudo password');
-  });
+  test.skipIf(!canSudo)(
+    'becomes the user of the roster, whose password is not shown',
+    { tags: 'slow' },
+    async () => {
+      const { code, stdout, stderr } = await project.runWith(
+        { input: 'for the command\n' },
+        'ssh',
+        'sudo1',
+        'id -un; cat; exit 5',
+      );
+      expect({ code, stdout, stderr }).toEqual({
+        code: 5,
+        stdout: 'root\nfor the command\n',
+        stderr: '',
+      });
+      const wrong = await project.run('ssh', 'bad1', 'id');
+      expect(wrong.code).toBe(77);
+      expect(wrong.stderr).toContain('sudo does not take the password');
+      const nobody = await project.run('ssh', 'ask1', 'id');
+      expect(nobody.code).toBe(77);
+      expect(nobody.stderr).toContain('needs a sudo password');
+    },
+  );
 
   describe.skipIf(!hasTmux || !givesTerminals())('at a terminal', () => {
     const bin = join(packageRoot, 'dist/tsalt-ssh.cjs');

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Project, startProject } from '../../../helpers/project.ts';
 

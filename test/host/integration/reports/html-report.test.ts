@@ -228,7 +228,9 @@ hidden:
       expect(found.map(node => node.role?.value)).toContain(role);
   });
 
-  test('the page of a plan shows what hosts have in common, and how to apply it', async () => {
+  test('the page of a plan shows what hosts have in common, and how to apply it', {
+    tags: 'slow',
+  }, async () => {
     const call = ['web*', 'state.apply', 'site', '--skip', 'hidden', '--plan-out', 'site.plan'];
     const made = await project.run(...call);
     // A state of web2 fails, and would fail again.
@@ -250,7 +252,9 @@ hidden:
     expect(trouble).toEqual([]);
   });
 
-  test('the page of an audit shows what has drifted, also as a report', async () => {
+  test('the page of an audit shows what has drifted, also as a report', {
+    tags: 'slow',
+  }, async () => {
     const audit = ['audit', 'web[13]', 'site', '--out=html', '--out-file', 'audit.html'];
     const { code, stderr } = await project.run(...audit, '--report', 'html=beside.html');
     expect(code, stderr).toBe(21);

@@ -39,7 +39,7 @@ const events = (stdout: string): Event[] =>
     .split('\n')
     .map(line => JSON.parse(line) as Event);
 
-test('lines of a command are events while it runs', async () => {
+test('lines of a command are events while it runs', { tags: 'slow' }, async () => {
   const { stdout, code } = await project.run('web1', 'state.apply', 'slow', '--out', 'ndjson');
   expect(code).toBe(0);
   const output = events(stdout).filter(({ type }) => type === 'output');
@@ -50,7 +50,9 @@ test('lines of a command are events while it runs', async () => {
     expect((times[at] ?? 0) - (times[at - 1] ?? 0)).toBeGreaterThanOrEqual(900);
 });
 
-test('--stream shows lines with host and state, without control characters; secrets stay hidden', async () => {
+test('--stream shows lines with host and state, without control characters; secrets stay hidden', {
+  tags: 'slow',
+}, async () => {
   const report = join(project.dir, 'r.xml');
   const { stdout, stderr } = await project.run(
     ...['web1', 'state.apply', 'quiet', '--stream', '--report', `junit=${report}`],

@@ -52,23 +52,29 @@ const all = { web1: 5, web2: 5, web3: 5 };
 test.each([
   ['slow', 0],
   ['failing', 20],
-])('a closed pipe (… | head) cuts off no host: %s ends with code %i', async (sls, code) => {
-  rmSync(made, { force: true });
-  const out = sls === 'slow' ? '--out=ndjson' : '';
-  const result = await shell(`${apply(sls)} ${out} --max-procs=2 | head -n1; exit $PIPESTATUS`);
+])(
+  'a closed pipe (… | head) cuts off no host: %s ends with code %i',
+  { tags: 'slow' },
+  async (sls, code) => {
+    rmSync(made, { force: true });
+    const out = sls === 'slow' ? '--out=ndjson' : '';
+    const result = await shell(`${apply(sls)} ${out} --max-procs=2 | head -n1; exit $PIPESTATUS`);
 
-  expect([result.code, result.stderr]).toEqual([code, '']);
-  expect(result.stdout.split('\n')).toHaveLength(2);
-  expect(stepsOf(readFileSync(made, 'utf8'))).toEqual(all);
-  // No lock stayed: the next run is not refused.
-  const next = await project.run('*', 'state.apply', sls, `pillar={made: ${made}}`);
-  expect([next.code, next.stdout + next.stderr]).toEqual([
-    code,
-    expect.not.stringMatching(/is running as PID|connection was lost/),
-  ]);
-});
+    expect([result.code, result.stderr]).toEqual([code, '']);
+    expect(result.stdout.split('\n')).toHaveLength(2);
+    expect(stepsOf(readFileSync(made, 'utf8'))).toEqual(all);
+    // No lock stayed: the next run is not refused.
+    const next = await project.run('*', 'state.apply', sls, `pillar={made: ${made}}`);
+    expect([next.code, next.stdout + next.stderr]).toEqual([
+      code,
+      expect.not.stringMatching(/is running as PID|connection was lost/),
+    ]);
+  },
+);
 
-test('a full disk behind standard output cuts off no host and is reported at the end', async () => {
+test('a full disk behind standard output cuts off no host and is reported at the end', {
+  tags: 'slow',
+}, async () => {
   rmSync(made, { force: true });
   const { code, stderr } = await shell(`${apply('failing')} --max-procs=1 >/dev/full`);
 

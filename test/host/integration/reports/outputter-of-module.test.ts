@@ -29,7 +29,9 @@ beforeAll(() => {
 });
 afterAll(() => removeFolder(project));
 
-test('__outputter__: a module chooses the outputter of lists, dicts and numbers', async () => {
+test('__outputter__: a module chooses the outputter of lists, dicts and numbers', {
+  tags: 'slow',
+}, async () => {
   expect((await run('shown.list')).stdout).toBe("local: ['a', 'b']\n");
   expect((await run('shown.dict')).stdout).toBe("local: {'a': 1}\n");
   expect((await run('shown.number')).stdout).toBe('local: 5\n');

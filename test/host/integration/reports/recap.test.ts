@@ -44,7 +44,7 @@ describe.skipIf(!hasSshd || !hasTmux)('recap at a terminal', () => {
   test.each([
     [80, 24],
     [200, 50],
-  ])('3 hosts at %i columns and %i rows', async (columns, rows) => {
+  ])('3 hosts at %i columns and %i rows', { tags: 'slow' }, async (columns, rows) => {
     const tmux = start(columns, rows, 'web*', 'state.apply', 'mixed');
     try {
       const during = await tmux.shows(/cmd\.run sleep 3/);
@@ -66,21 +66,25 @@ describe.skipIf(!hasSshd || !hasTmux)('recap at a terminal', () => {
   test.each([
     [80, 24],
     [200, 50],
-  ])('120 hosts at %i columns and %i rows, also when it is resized', async (columns, rows) => {
-    const tmux = start(columns, rows, 'h*', '-r', 'sleep 1; echo out; exit 3');
-    try {
-      const during = await tmux.shows(/h\d+ {2}\d+ s {2}/);
-      expect(during.split('\n').length).toBeLessThan(rows);
-      expect(during).toMatch(/\[[#.]{20}\] 120 hosts: \d+ done, \d+ failed, \d+ running/);
-      tmux.resize(60, 15);
-      const smaller = await tmux.shows(/120 hosts: \d+ done, \d+[1-9] failed/);
-      expect(smaller.split('\n').length).toBeLessThanOrEqual(15);
-      tmux.resize(columns, rows);
-      const screen = await tmux.shows(/Recap: 120 hosts/);
-      expect(screen).toMatch(/Recap: 120 hosts in [\d.]+ s: 120 failed/);
-      expect(screen).toMatch(/Failed: 120 hosts: h0, h1,/);
-    } finally {
-      tmux.close();
-    }
-  });
+  ])(
+    '120 hosts at %i columns and %i rows, also when it is resized',
+    { tags: 'slow' },
+    async (columns, rows) => {
+      const tmux = start(columns, rows, 'h*', '-r', 'sleep 1; echo out; exit 3');
+      try {
+        const during = await tmux.shows(/h\d+ {2}\d+ s {2}/);
+        expect(during.split('\n').length).toBeLessThan(rows);
+        expect(during).toMatch(/\[[#.]{20}\] 120 hosts: \d+ done, \d+ failed, \d+ running/);
+        tmux.resize(60, 15);
+        const smaller = await tmux.shows(/120 hosts: \d+ done, \d+[1-9] failed/);
+        expect(smaller.split('\n').length).toBeLessThanOrEqual(15);
+        tmux.resize(columns, rows);
+        const screen = await tmux.shows(/Recap: 120 hosts/);
+        expect(screen).toMatch(/Recap: 120 hosts in [\d.]+ s: 120 failed/);
+        expect(screen).toMatch(/Failed: 120 hosts: h0, h1,/);
+      } finally {
+        tmux.close();
+      }
+    },
+  );
 });

@@ -59,7 +59,9 @@ const audit = async (...args: string[]) => {
 const outcomes = ({ hosts }: Shown) =>
   Object.fromEntries(Object.entries(hosts).map(([id, { outcome }]) => [id, outcome]));
 
-test('an audit names what has drifted, since when, and what is mended', async () => {
+test('an audit names what has drifted, since when, and what is mended', {
+  tags: 'slow',
+}, async () => {
   const first = await audit();
   expect({ code: first.code, outcomes: outcomes(first) }).toEqual({
     code: 0,
@@ -92,7 +94,7 @@ test('an audit names what has drifted, since when, and what is mended', async ()
   expect((await audit()).hosts.web2?.gone).toEqual([]);
 });
 
-test('a host that could not be asked keeps what is known of it', async () => {
+test('a host that could not be asked keeps what is known of it', { tags: 'slow' }, async () => {
   await audit();
   writeFileSync(conf('web1'), 'x\n');
   const found = await audit();
@@ -123,7 +125,9 @@ test('a failed state is shown as failed, and a state that left the tree as gone'
   expect(renamed.hosts.web2?.drift).toMatchObject([{ id: 'renamed', isNew: true }]);
 });
 
-test('audits of other SLS are not compared, and each host is compared with its own last one', async () => {
+test('audits of other SLS are not compared, and each host is compared with its own last one', {
+  tags: 'slow',
+}, async () => {
   writeFileSync(conf('web1'), 'x\n');
   expect((await audit('web1')).previous).toBeUndefined();
   expect((await audit('web*', 'other')).previous).toBeUndefined();
@@ -157,7 +161,7 @@ test('the kept record has no names of states and no values', async () => {
   expect(readFileSync(join(folder, name), 'utf8')).not.toMatch(/conf|hunter22|listen/);
 });
 
-test('metrics replace the file as a whole and keep its mode', async () => {
+test('metrics replace the file as a whole and keep its mode', { tags: 'slow' }, async () => {
   const file = join(project.dir, 'tsalt.prom');
   writeFileSync(conf('web2'), 'x\n');
   await audit('--prometheus', file);

@@ -19,7 +19,9 @@ afterAll(() => project.close());
 
 const made = (id: string): boolean => existsSync(join(project.hosts[id]?.root ?? '', 'made'));
 
-test('the exit code is 21 while something would change, and nothing is changed', async () => {
+test('the exit code is 21 while something would change, and nothing is changed', {
+  tags: 'slow',
+}, async () => {
   const drifted = await project.run('*', 'state.apply', 'file', '--expect-no-changes');
   expect(drifted.code).toBe(21);
   expect([made('web1'), made('web2')]).toEqual([false, false]);

@@ -59,7 +59,9 @@ const idsOf = async (...options: string[]): Promise<string[]> => {
   return Object.values(results).map(({ __id__ }) => __id__);
 };
 
-test('a selected state brings what it requires and what reacts to it', async () => {
+test('a selected state brings what it requires and what reacts to it', {
+  tags: 'slow',
+}, async () => {
   const { stdout } = await project.run('web1', 'state.apply', 'web', '--only', 'config');
   expect(stdout).toContain('Total states run:     3');
   expect(stdout).toMatch(/Left out: +2\n/);
@@ -67,7 +69,7 @@ test('a selected state brings what it requires and what reacts to it', async () 
   expect(existsSync(join(root(), 'slow'))).toBe(false);
 });
 
-test('tags, ranges and --no-deps select', async () => {
+test('tags, ranges and --no-deps select', { tags: 'slow' }, async () => {
   expect(await idsOf('--tags', 'config', "pillar={'value': 'two'}")).toEqual([
     'folder',
     'config',

@@ -21,7 +21,9 @@ beforeAll(async () => {
 });
 afterAll(() => project.close());
 
-test('the plan of 200 states asks the host for no more than its test run', async () => {
+test('the plan of 200 states asks the host for no more than its test run', {
+  tags: 'slow',
+}, async () => {
   const { counts } = project.hosts.web1?.server ?? { counts: undefined };
   const cost = async (...args: string[]) => {
     const before = { ...counts };

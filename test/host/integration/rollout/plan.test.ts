@@ -78,7 +78,9 @@ const plan = (...args: string[]) => project.run('*', 'state.apply', ...args);
 const apply = (...args: string[]) =>
   project.run('apply', 'web.plan', ...args, '--out=json', '--static');
 
-test('a plan is applied to the hosts that are still as it was made, and only once', async () => {
+test('a plan is applied to the hosts that are still as it was made, and only once', {
+  tags: 'slow',
+}, async () => {
   const made = await plan('web', '--plan-out', 'web.plan');
   expect(made).toMatchObject({ code: 0 });
   expect(made.stderr).toContain('tsalt-ssh apply web.plan');
@@ -110,7 +112,7 @@ test('a plan is applied to the hosts that are still as it was made, and only onc
   expect(readFileSync(join(root('web1'), 'restarts'), 'utf8')).toBe('restarted\n');
 });
 
-test('equal changes are shown once for all hosts', async () => {
+test('equal changes are shown once for all hosts', { tags: 'slow' }, async () => {
   for (const id of ids) writeFileSync(join(root(id), 'x'), '');
   project.write({
     'states/same.sls': `${join(project.dir, 'same')}:\n  file.managed:\n    - contents: all\n`,
@@ -166,7 +168,7 @@ test('a template that renders otherwise stops its host', async () => {
   expect(conf('web1')).toBe('listen 80\n');
 });
 
-test('--drift stop begins no other host, --drift continue does', async () => {
+test('--drift stop begins no other host, --drift continue does', { tags: 'slow' }, async () => {
   await plan('web', '--plan-out', 'web.plan');
   writeFileSync(join(root('web1'), 'app.conf'), 'by hand\n');
   const stopped = await apply('--max-procs', '1');
@@ -214,7 +216,7 @@ test('an expired plan, another version and other modules are refused', async () 
   expect(ids.map(conf)).toEqual(ids.map(() => 'listen 80\n'));
 });
 
-test('a plan with secrets is written encrypted only', async () => {
+test('a plan with secrets is written encrypted only', { tags: 'slow' }, async () => {
   const refused = await plan('secret', '--plan-out', 'secret.plan');
   expect(refused.code).toBe(64);
   expect(refused.stderr).toContain("argument 'contents'");
@@ -367,7 +369,9 @@ test('host-supplied data stays untrusted in its plan', async () => {
   expect((await project.run('apply', 'told.plan')).code).toBe(0);
 });
 
-test('apply --dry-run compares and changes nothing; a budget of failures counts drift', async () => {
+test('apply --dry-run compares and changes nothing; a budget of failures counts drift', {
+  tags: 'slow',
+}, async () => {
   await plan('web', '--plan-out', 'web.plan');
   expect((await apply('--dry-run')).code).toBe(0);
   expect(ids.map(conf)).toEqual(ids.map(() => 'listen 80\n'));

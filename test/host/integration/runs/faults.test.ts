@@ -55,7 +55,9 @@ test('a port where nobody listens', async () => {
   expect(text).toMatch(/refused/i);
 });
 
-test('a host that takes connections and never answers is given up in time', async () => {
+test('a host that takes connections and never answers is given up in time', {
+  tags: 'slow',
+}, async () => {
   const silent = createServer(() => undefined).listen(0, '127.0.0.1');
   await new Promise(resolve => silent.once('listening', resolve));
   const { port } = silent.address() as { port: number };

@@ -38,7 +38,7 @@ const answers = async (head: string, filters: Readonly<Record<string, string>>) 
   return chunk;
 };
 
-test('filters on files, users and names ask the host, in Jinja', async () => {
+test('filters on files, users and names ask the host, in Jinja', { tags: 'slow' }, async () => {
   const port = (web.address() as AddressInfo).port;
   const chunk = await answers('jinja', {
     shell: "'sh' | which",

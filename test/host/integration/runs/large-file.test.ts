@@ -120,7 +120,7 @@ const left = (folder: string): string[] => readdirSync(folder).filter(name => /\
 
 test.skipIf(!hasSshd)(
   'a file of gigabytes is sent in bounded memory, and not again when it is there',
-  { timeout: patience },
+  { tags: 'slow', timeout: patience },
   async () => {
     await apply('idle');
     const idle = await apply('idle');
@@ -154,7 +154,7 @@ test.skipIf(!hasSshd)(
 
 test.skipIf(!hasSshd || !isRoot)(
   'a disk that fills up on the way fails that state by name, and the run goes on',
-  { timeout: 240_000 },
+  { tags: 'slow', timeout: 240_000 },
   async () => {
     const disk = join(dir, 'small-disk');
     mkdirSync(disk);

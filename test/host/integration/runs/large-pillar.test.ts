@@ -31,10 +31,13 @@ beforeAll(async () => {
 });
 afterAll(() => project.close());
 
-test('a pillar of 12 MB is parsed once for all hosts, in less than 300 MB', async () => {
+test('a pillar of 12 MB is parsed once for all hosts, in less than 300 MB', {
+  tags: 'slow',
+  timeout: 240_000,
+}, async () => {
   const { code } = await project.runWith({ env: memory.env }, '*', 'state.apply', 'motd');
   expect(code).toBe(0);
   for (const { root } of Object.values(project.hosts))
     expect(readFileSync(`${root}/motd`, 'utf8')).toBe('hello /home/user_7\n');
   expect(memory.megabytes()).toBeLessThan(300);
-}, 240_000);
+});

@@ -177,13 +177,17 @@ const broken: [string, string, RegExp][] = [
   ],
 ];
 
-test.each(broken)('%s stops the run and shows no secret', async (_, source, message) => {
-  project.write({ 'tsalt.yaml': `${base}ext_pillar:\n  - ${source}\n` });
-  const { code, stdout, stderr } = await project.run('web1', 'state.apply', 'see');
-  expect(code, stdout + stderr).toBe(65);
-  expect(stdout + stderr).toMatch(message);
-  expect(stdout + stderr).not.toContain('ext-s3cret');
-});
+test.each(broken)(
+  '%s stops the run and shows no secret',
+  { tags: 'slow' },
+  async (_, source, message) => {
+    project.write({ 'tsalt.yaml': `${base}ext_pillar:\n  - ${source}\n` });
+    const { code, stdout, stderr } = await project.run('web1', 'state.apply', 'see');
+    expect(code, stdout + stderr).toBe(65);
+    expect(stdout + stderr).toMatch(message);
+    expect(stdout + stderr).not.toContain('ext-s3cret');
+  },
+);
 
 test('http_json asks with a password and puts the answer below its namespace', async () => {
   answer = { status: 200, body: '{"a": 1}' };
@@ -232,7 +236,7 @@ test('a grain that would lead the URL elsewhere is refused', async () => {
   expect(asked).toEqual([]);
 });
 
-test('file_tree renders the files that its options select', async () => {
+test('file_tree renders the files that its options select', { tags: 'slow' }, async () => {
   project.write({
     'trees/hosts/web1/plain': '{{ grains.id }}\n',
     'trees/hosts/web1/data': '#!jinja|yaml\nport: {{ 80 + 1 }}\nid: {{ grains.id }}\n',
@@ -255,7 +259,9 @@ test('file_tree renders the files that its options select', async () => {
   expect(allowed).toMatch(/'(jinja|liquid)' is disallowed.*trees\/hosts\/web1/);
 });
 
-test('file_tree: links to folders, ends of files, environments, binary files', async () => {
+test('file_tree: links to folders, ends of files, environments, binary files', {
+  tags: 'slow',
+}, async () => {
   project.write({
     'more/hosts/web1/kept/a.conf': 'a\n',
     'more/hosts/web1/kept/b.txt': 'b\n',

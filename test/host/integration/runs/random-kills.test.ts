@@ -128,7 +128,7 @@ describe.skipIf(!hasSshd)('reactions owed by runs that are killed at random mome
 
   test.each(Object.keys(sides))(
     'kill -9 of the %s at random moments loses no reaction and repeats none that is done',
-    { timeout: 120_000 + kills * 20_000 },
+    { tags: 'slow', timeout: 120_000 + kills * 20_000 },
     async side => {
       const random = seeded(seed);
       const found = { killed: 0, unbroken: 0, owed: 0, lost: 0, interrupted: 0 };

@@ -58,7 +58,7 @@ beforeAll(async () => {
 });
 afterAll(() => project.close());
 
-test('states run while templates of later ones are still rendered', async () => {
+test('states run while templates of later ones are still rendered', { tags: 'slow' }, async () => {
   const { code, stderr, stdout } = await project.run('@local', 'state.apply', 'slow');
   expect(code, stderr + stdout).toBe(0);
   const [first, slow] = [statSync(target('s0')), statSync(target('s119'))];
@@ -79,7 +79,9 @@ const resultsIn = (text: string) =>
     }))
     .toSorted((a, b) => Number(a.__run_num__) - Number(b.__run_num__));
 
-test('a run whose templates arrive while it runs has the results and the order of one that had all', async () => {
+test('a run whose templates arrive while it runs has the results and the order of one that had all', {
+  tags: 'slow',
+}, async () => {
   const args = ['@local', 'state.apply', 'graph'];
   const meanwhile = await project.run(...args, '--out=json', '--static');
   rmSync(target(), { recursive: true });

@@ -94,7 +94,9 @@ describe.skipIf(!canRun)('the single executable on a machine without Node', () =
     expect(statSync(program).size).toBeLessThan(statSync(process.execPath).size + 12 * 2 ** 20);
   });
 
-  test("@local gets the executable's Node, with a module, a template and a program of the user", async () => {
+  test("@local gets the executable's Node, with a module, a template and a program of the user", {
+    tags: 'slow',
+  }, async () => {
     write(
       'project/states/_modules/greet.ts',
       `import { __grains__ } from 'tsalt-ssh/module';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { join } from 'node:path';
 import { Worker } from 'bullmq';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

@@ -162,7 +162,10 @@ test('any text renders or fails with one of our errors', async () => {
   );
 });
 
-test('long input is not slow: each of these takes a moment', { timeout: 60_000 }, async () => {
+test('long input is not slow: each of these takes a moment', {
+  tags: 'slow',
+  timeout: 60_000,
+}, async () => {
   const { text } = site();
   const start = cpuTime();
   for (const [template, expected] of [
@@ -190,11 +193,15 @@ test.each([
   "{{ ('a' * 60000000)|list|length }}",
   "{{ ('a' * 60000000)[::2]|length }}",
   `{% set n = namespace(a=[1], b=[1]) %}{% for i in range(18) %}{% set n.a = [n.a, n.a] %}{% set n.b = [n.b, n.b] %}{% endfor %}{{ ([n.a, n.b] * 500)|sort|length }}`,
-])('%s ends before it has used up memory or time', { timeout: 60_000 }, async template => {
-  await expect(site().text(template, 'jinja')).rejects.toThrow(
-    /^Jinja error: A (list grew too long|comparison took too long)/,
-  );
-});
+])(
+  '%s ends before it has used up memory or time',
+  { tags: 'slow', timeout: 60_000 },
+  async template => {
+    await expect(site().text(template, 'jinja')).rejects.toThrow(
+      /^Jinja error: A (list grew too long|comparison took too long)/,
+    );
+  },
+);
 
 test('lines are counted in long lines and short ones', async () => {
   const { text } = site();

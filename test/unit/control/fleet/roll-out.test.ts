@@ -61,7 +61,7 @@ describe('batchesOf', () => {
 });
 
 describe('rollOut', () => {
-  test('hosts that wait or have ended hold no memory', async () => {
+  test('hosts that wait or have ended hold no memory', { tags: 'slow' }, async () => {
     const count = 50_000;
     const all = hosts(count);
     const held: number[] = [];

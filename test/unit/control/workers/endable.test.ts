@@ -15,7 +15,7 @@ test('work returns its own result, or ends with the error, also when it begins l
   await expect(work.until(never())).rejects.toThrow('gone');
 });
 
-test('work that has finished holds no memory', async () => {
+test('work that has finished holds no memory', { tags: 'slow' }, async () => {
   const work = new Endable();
   const some = async (count: number): Promise<void> => {
     for (let at = 0; at < count; at += 1) await work.until(Promise.resolve(at));
