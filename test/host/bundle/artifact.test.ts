@@ -82,7 +82,7 @@ test('an unchanged artifact is not built again', async () => {
   expect(statSync(second.path).mtimeMs).toBe(mtimeMs);
 });
 
-test('a changed, a new, a linked and a removed module are noticed', async () => {
+test('a changed, a new, a linked and a removed module are noticed', { tags: 'slow' }, async () => {
   const { build, dir, write } = workshop({ 'salt/_modules/greet.ts': greet }, few);
   const names = async (): Promise<string[]> =>
     (await build()).modules.filter(module => !module.builtin).map(module => module.file);

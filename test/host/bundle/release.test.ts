@@ -82,7 +82,9 @@ All notable changes for users.
   });
 });
 
-test('release:version releases this changelog by the changesets that are pending', () => {
+test('release:version releases this changelog by the changesets that are pending', {
+  tags: 'slow',
+}, () => {
   const clone = join(scratch, 'clone');
   mkdirSync(clone);
   for (const file of ['package.json', 'CHANGELOG.md', '.changeset', 'scripts'])

@@ -17,7 +17,7 @@ const files = {
   'states/_grains/own.ts': 'export const own = () => ({ here: true });\n',
 };
 
-test('the artifact of a project has one hash, whenever it is built', async () => {
+test('the artifact of a project has one hash, whenever it is built', { tags: 'slow' }, async () => {
   const hashes: string[] = [];
   const dir = folder(files);
   for (const _ of [1, 2]) {

@@ -41,7 +41,9 @@ test('an archive cannot write outside of its folder', () => {
   }
 });
 
-test('an archive that unpacks to too much, is damaged or lacks its module is left out', () => {
+test('an archive that unpacks to too much, is damaged or lacks its module is left out', {
+  tags: 'slow',
+}, () => {
   const bomb = zipSync({ 'bomb/index.js': new Uint8Array(65 * 1024 * 1024) });
   expect(bomb.length).toBeLessThan(1024 * 1024);
   expect(reasonOf({ 'salt/_modules/bomb.zip': bomb }, 'bomb')).toMatch(/more than 64 MiB/);

@@ -178,7 +178,7 @@ test('--out-file writes a private file and nothing to standard output', () => {
   expect(readFileSync(join(dir, 'out.yaml'), 'utf8')).toBe('local: true\nlocal: true\n');
 });
 
-test('an outputter of the user is found in _outputters', () => {
+test('an outputter of the user is found in _outputters', { tags: 'slow' }, () => {
   const dir = project({
     'states/_outputters/loud.ts':
       'export const output = (data: Record<string, unknown>): string => `${Object.keys(data)} SAYS ${Object.values(data)}`;',

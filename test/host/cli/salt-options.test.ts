@@ -94,7 +94,7 @@ test.each([
   expect(stderr).not.toContain('hunter2');
 });
 
-test('--refresh, --refresh-cache and keepalive options are taken', async () => {
+test('--refresh, --refresh-cache and keepalive options are taken', { tags: 'slow' }, async () => {
   const { run } = await project();
   const words = ['--refresh', '--keepalive-interval', '5', '--keepalive-count-max', '2'];
   expect((await run(...words, 'web1', 'test.ping')).code).toBe(0);

@@ -56,11 +56,11 @@ test.each([
   ],
 ])(
   '%s: a template that takes all memory ends nothing but itself: %s',
+  { tags: 'slow', timeout: 60_000 },
   async (pipe, text) => {
     await expect(rendered('bad', pipe, text)).rejects.toThrow(/took (?:too much|more than 400 MB)/);
     expect(await rendered('bad', 'jinja', '{{ grains.os }}')).toBe('Debian');
   },
-  60_000,
 );
 
 test.each([
@@ -167,7 +167,10 @@ test('the texts of one host take a bounded time together, each of them being sho
   );
 });
 
-test('a template that begins again for each answer takes no more time in all', async () => {
+test('a template that begins again for each answer takes no more time in all', {
+  tags: 'slow',
+  timeout: 120_000,
+}, async () => {
   const work = new HostWork('bad', 1500);
   let asked = 0;
   const others = async () => {
@@ -181,7 +184,7 @@ test('a template that begins again for each answer takes no more time in all', a
   expect(await within(100, ended)).toContain('took more than 1.5 s together');
   expect(asked).toBeGreaterThan(1);
   expect(asked).toBeLessThan(150);
-}, 120_000);
+});
 
 test('a host whose run is over has nothing computed any more', async () => {
   const hosts = Array.from({ length: 2 * poolSize }, (_, at) => new HostWork(`bad${at}`));

@@ -58,7 +58,9 @@ test("files that the file server's options exclude do not exist for anyone", asy
   expect(JSON.stringify(found)).not.toContain('nobody should see this');
 });
 
-test('modules lie in the folders that the configuration names; options that do nothing are named once', async () => {
+test('modules lie in the folders that the configuration names; options that do nothing are named once', {
+  tags: 'slow',
+}, async () => {
   const other = join(dir, 'other');
   for (const [path, text] of Object.entries({
     'mods/mine.ts': "export const hello = () => 'mine';\n",

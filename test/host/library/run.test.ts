@@ -56,7 +56,7 @@ const faultOf = async (work: Promise<unknown>): Promise<TsaltError> => {
 };
 
 describe('run', () => {
-  test('returns a result of each host', async () => {
+  test('returns a result of each host', { tags: 'slow' }, async () => {
     const results = await run(options()).results();
     expect(
       results.map(({ id, value, retcode }) => ({ id, value, retcode })).toSorted(byId),

@@ -64,7 +64,7 @@ describe('compile', () => {
     }
   });
 
-  test('compiles the SLS named, with the pillar given', async () => {
+  test('compiles the SLS named, with the pillar given', { tags: 'slow' }, async () => {
     const [host] = await compile(options({ mods: ['motd', 'fails'], pillar: { word: 'given' } }));
     expect(host?.states.map(({ __id__ }) => __id__)).toEqual(['kept', 'motd', 'never']);
     expect(host?.states[1]?.contents).toBe('given');

@@ -125,7 +125,10 @@ test('lsp: compiles a new SLS together with an include that is typed after it', 
   expect(await codes(editor, 'states/new.sls')).toEqual([]);
 }, 120_000);
 
-test('lsp: a pillar file that is not saved yet counts for pillar and states', async () => {
+test('lsp: a pillar file that is not saved yet counts for pillar and states', {
+  tags: 'slow',
+  timeout: 120_000,
+}, async () => {
   const editor = await startEditor(lspProject(files));
   await editor.open('pillar/top.sls', "base: {'*': [common, extra]}\n");
   const text = '{{ pillar.extra.colour }}:\n  test.nop: []\n';
@@ -145,7 +148,7 @@ test('lsp: a pillar file that is not saved yet counts for pillar and states', as
     "a: {{ pillar['extra']['col‸'] }}",
   );
   expect(items[0]?.label).toBe('colour');
-}, 120_000);
+});
 
 test('lsp: VS Code opens new files by another address until they are saved', async () => {
   const dir = lspProject({ ...files, 'states/web.sls': 'include: [new]\n' });

@@ -95,7 +95,10 @@ test('lsp: checks what the template of a roster makes', async () => {
   await editor.close(path);
 }, 60_000);
 
-test('lsp: serves each folder of a workspace as a project of its own', async () => {
+test('lsp: serves each folder of a workspace as a project of its own', {
+  tags: 'slow',
+  timeout: 120_000,
+}, async () => {
   const one = lspProject({
     ...files,
     'states/web.sls': 'include: [one]\n',
@@ -128,4 +131,4 @@ test('lsp: serves each folder of a workspace as a project of its own', async () 
   const below = pathToFileURL(join(three, 'project/states/web.sls')).href;
   await client.open(below, 'a:\n  test.nope: []\n');
   expect(await client.diagnostics(below)).toMatchObject([{ code: 'unknown-function' }]);
-}, 120_000);
+});

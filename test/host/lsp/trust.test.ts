@@ -63,7 +63,7 @@ test.each([
 test.each([
   { name: 'the editor says so', start: {} },
   { name: 'the option --trust is given', start: { args: ['--trust'], options: {} } },
-])('lsp: checks a folder as validate does when $name', async ({ start }) => {
+])('lsp: checks a folder as validate does when $name', { tags: 'slow' }, async ({ start }) => {
   const dir = hostile();
   const editor = await startEditor(dir, { ...start, env: { HOME: homeIn(dir) } });
   await editor.open('states/web.sls', '#!jinja|yaml\nx:\n  test.nope: []\n');

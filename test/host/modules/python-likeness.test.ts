@@ -112,7 +112,7 @@ test('flags at the start of an expression count where it has to match at the sta
   expect([matches('ABc'), matches('ABc'), matches('xab')]).toEqual([true, true, false]);
 });
 
-test('escaped text matches itself and nothing else', () => {
+test('escaped text matches itself and nothing else', { tags: 'slow' }, () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), text => {
       expect(pythonRegex(`\\A${escapeRegex(text)}\\Z`).test(text)).toBe(true);

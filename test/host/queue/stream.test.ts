@@ -66,7 +66,10 @@ describe.skipIf(!hasRedis)('streams (needs redis-server)', () => {
     expect([...new Set(found)]).toEqual(Array.from({ length: 12 }, (_, number) => number));
   }, 60_000);
 
-  test('connections that fall silent are replaced until one responds', async () => {
+  test('connections that fall silent are replaced until one responds', {
+    tags: 'slow',
+    timeout: 60_000,
+  }, async () => {
     const sockets = new Set<Socket>();
     let isSilent = false;
     let silenced = 0;
@@ -105,5 +108,5 @@ describe.skipIf(!hasRedis)('streams (needs redis-server)', () => {
     isSilent = false;
     await writer.append({ number: 3 });
     await expect.poll(() => found).toEqual([{ number: 1 }, { number: 2 }, { number: 3 }]);
-  }, 60_000);
+  });
 });

@@ -85,6 +85,7 @@ const countStarts = (program: string): (() => number) => {
 
 test.skipIf(!hasGpg)(
   'gpg (needs gpg) decrypts marked values with the keys of gpg_keydir, each message once',
+  { tags: 'slow' },
   async () => {
     const home = mkdtempSync(join(folder, 'gpg-'));
     const gpg = (args: string[], input = ''): string =>

@@ -181,7 +181,7 @@ describe('yaml', () => {
     expect(await message(call('sdb.get', ['sdb://my/pw']))).toMatch(/a\.yaml is no YAML\.$/);
   });
 
-  test('decrypts with gpg', async () => {
+  test('decrypts with gpg', { tags: 'slow' }, async () => {
     const home = mkdtempSync(join(tmpdir(), 'gpg-'));
     const gpg = (args: string[], input = ''): string =>
       execFileSync('gpg', ['--homedir', home, '--batch', '--quiet', ...args], {

@@ -34,64 +34,72 @@ const plan = async (options: object = {}) => {
 
 const run = (options: object = {}) => host.state('git.latest', origin, { target, ...options });
 
-test.skipIf(!hasGit)('git.latest says which branch it makes, and what it follows', async () => {
-  const first = commit('1');
-  git(origin, 'branch', 'dev');
-  await run();
-  const place = `origin/dev (${short(first)}) as a starting point`;
-  expect(await plan({ rev: 'dev', branch: 'mine' })).toMatchObject({
-    result: true,
-    changes: nothing,
-    comment: `Repository ${target} is up-to-date\n\nChanges that would be made: New branch 'mine' would be checked out, with ${place}. Tracking branch would be set to origin/dev. Tracking branch would be updated to origin/dev.`,
-  });
-  expect(await run({ rev: 'dev', branch: 'mine' })).toMatchObject({
-    result: true,
-    comment: `Repository ${target} is up-to-date\n\nChanges made: New branch 'mine' was checked out, with ${place}`,
-  });
-  expect(git(target, 'rev-parse', '--abbrev-ref', '@{u}')).toBe('origin/dev');
-  git(origin, 'tag', 'v1');
-  expect(await run({ rev: 'v1', branch: 'mine' })).toMatchObject({
-    result: true,
-    comment: expect.stringContaining('Tracking branch was unset'),
-  });
-  const second = commit('2');
-  expect(await plan({ branch: 'main' })).toMatchObject({
-    result: null,
-    changes: { revision: { old: first, new: second } },
-    comment: `Remote 'origin' would be fetched. Branch 'main' would be checked out and updated to ${short(second)}.`,
-  });
-  expect(await run({ branch: 'main' })).toMatchObject({
-    result: true,
-    changes: { revision: { old: first, new: second } },
-    comment: `${origin} was fetched, resulting in updated refs. 'main' was checked out. Repository was fast-forwarded to remote HEAD (${short(second)}).`,
-  });
-});
+test.skipIf(!hasGit)(
+  'git.latest says which branch it makes, and what it follows',
+  { tags: 'slow' },
+  async () => {
+    const first = commit('1');
+    git(origin, 'branch', 'dev');
+    await run();
+    const place = `origin/dev (${short(first)}) as a starting point`;
+    expect(await plan({ rev: 'dev', branch: 'mine' })).toMatchObject({
+      result: true,
+      changes: nothing,
+      comment: `Repository ${target} is up-to-date\n\nChanges that would be made: New branch 'mine' would be checked out, with ${place}. Tracking branch would be set to origin/dev. Tracking branch would be updated to origin/dev.`,
+    });
+    expect(await run({ rev: 'dev', branch: 'mine' })).toMatchObject({
+      result: true,
+      comment: `Repository ${target} is up-to-date\n\nChanges made: New branch 'mine' was checked out, with ${place}`,
+    });
+    expect(git(target, 'rev-parse', '--abbrev-ref', '@{u}')).toBe('origin/dev');
+    git(origin, 'tag', 'v1');
+    expect(await run({ rev: 'v1', branch: 'mine' })).toMatchObject({
+      result: true,
+      comment: expect.stringContaining('Tracking branch was unset'),
+    });
+    const second = commit('2');
+    expect(await plan({ branch: 'main' })).toMatchObject({
+      result: null,
+      changes: { revision: { old: first, new: second } },
+      comment: `Remote 'origin' would be fetched. Branch 'main' would be checked out and updated to ${short(second)}.`,
+    });
+    expect(await run({ branch: 'main' })).toMatchObject({
+      result: true,
+      changes: { revision: { old: first, new: second } },
+      comment: `${origin} was fetched, resulting in updated refs. 'main' was checked out. Repository was fast-forwarded to remote HEAD (${short(second)}).`,
+    });
+  },
+);
 
-test.skipIf(!hasGit)('git.latest refuses in a test what it refuses in earnest', async () => {
-  commit('1');
-  git(origin, 'tag', 'v1');
-  await run();
-  host.write('clone/f', 'mine');
-  const second = commit('2');
-  git(origin, 'tag', '-f', 'v1');
-  const uncommitted = `but there are uncommitted changes. Set 'force_reset' to True (or 'remote-changes') to force this update and discard these changes.`;
-  for (const each of [await plan(), await run()])
-    expect(each).toMatchObject({ result: false, comment: expect.stringContaining(uncommitted) });
-  git(target, 'checkout', '-q', 'f');
-  expect(await run()).toMatchObject({ result: true });
-  const moved = `'v1' is a tag, but the remote SHA1 for this tag (${short(second)}) doesn't match the local SHA1`;
-  git(target, 'tag', '-f', 'v1', 'HEAD~1');
-  for (const each of [await plan({ rev: 'v1' }), await run({ rev: 'v1' })])
-    expect(each).toMatchObject({ result: false, comment: expect.stringContaining(moved) });
-  const depth = "When 'depth' is used, 'rev' must be set to the name of a branch or tag";
-  for (const each of [await plan({ depth: 1 }), await run({ depth: 1 })])
-    expect(each).toMatchObject({ result: false, comment: expect.stringContaining(depth) });
-  for (const [options, comment] of [
-    [{ force_reset: 'always' }, "'force_reset' must be one of True, False, or 'remote-changes'"],
-    [{ rev: '' }, "'' is not a valid value for the 'rev' argument"],
-  ] as const)
-    expect(await plan(options)).toMatchObject({ result: false, comment });
-});
+test.skipIf(!hasGit)(
+  'git.latest refuses in a test what it refuses in earnest',
+  { tags: 'slow' },
+  async () => {
+    commit('1');
+    git(origin, 'tag', 'v1');
+    await run();
+    host.write('clone/f', 'mine');
+    const second = commit('2');
+    git(origin, 'tag', '-f', 'v1');
+    const uncommitted = `but there are uncommitted changes. Set 'force_reset' to True (or 'remote-changes') to force this update and discard these changes.`;
+    for (const each of [await plan(), await run()])
+      expect(each).toMatchObject({ result: false, comment: expect.stringContaining(uncommitted) });
+    git(target, 'checkout', '-q', 'f');
+    expect(await run()).toMatchObject({ result: true });
+    const moved = `'v1' is a tag, but the remote SHA1 for this tag (${short(second)}) doesn't match the local SHA1`;
+    git(target, 'tag', '-f', 'v1', 'HEAD~1');
+    for (const each of [await plan({ rev: 'v1' }), await run({ rev: 'v1' })])
+      expect(each).toMatchObject({ result: false, comment: expect.stringContaining(moved) });
+    const depth = "When 'depth' is used, 'rev' must be set to the name of a branch or tag";
+    for (const each of [await plan({ depth: 1 }), await run({ depth: 1 })])
+      expect(each).toMatchObject({ result: false, comment: expect.stringContaining(depth) });
+    for (const [options, comment] of [
+      [{ force_reset: 'always' }, "'force_reset' must be one of True, False, or 'remote-changes'"],
+      [{ rev: '' }, "'' is not a valid value for the 'rev' argument"],
+    ] as const)
+      expect(await plan(options)).toMatchObject({ result: false, comment });
+  },
+);
 
 test.skipIf(!hasGit)('git.latest reports what force_reset discards', async () => {
   const first = commit('1');

@@ -134,33 +134,37 @@ test.skipIf(!hasGit)('git.present makes an empty repository once', async () => {
   expect(git(full, 'rev-parse', '--is-bare-repository')).toBe('false');
 });
 
-test.skipIf(!hasGit)('git.latest fetches new tags and drops those that are gone', async () => {
-  const head = commit('1');
-  git(origin, 'tag', 'old');
-  const run = (options = {}) => host.state('git.latest', origin, { target, ...options });
-  await run();
-  git(origin, 'tag', '-d', 'old');
-  git(origin, 'tag', 'new');
-  git(origin, 'tag', 'other');
-  expect(await run({ sync_tags: false, fetch_tags: false })).toMatchObject({ changes: nothing });
-  expect(await host.test('git.latest', origin, { target })).toMatchObject({
-    result: null,
-    changes: { new_tags: ['new', 'other'], deleted_tags: ['old'] },
-  });
-  expect(git(target, 'tag')).toBe('old');
-  expect(await run({ sync_tags: false, refspec_tag: 'n*' })).toMatchObject({
-    result: true,
-    changes: { new_tags: ['new'] },
-  });
-  expect(git(target, 'tag')).toBe('new\nold');
-  expect(await run()).toMatchObject({
-    changes: { new_tags: ['other'], deleted_tags: ['old'] },
-    comment: `Repository ${target} is up-to-date\n\nChanges made: The following tags were removed from the local checkout: old. ${origin} was fetched, resulting in updated refs.`,
-  });
-  expect(git(target, 'tag')).toBe('new\nother');
-  expect(await run()).toMatchObject({ changes: nothing });
-  expect(git(target, 'rev-parse', 'HEAD')).toBe(head);
-});
+test.skipIf(!hasGit)(
+  'git.latest fetches new tags and drops those that are gone',
+  { tags: 'slow' },
+  async () => {
+    const head = commit('1');
+    git(origin, 'tag', 'old');
+    const run = (options = {}) => host.state('git.latest', origin, { target, ...options });
+    await run();
+    git(origin, 'tag', '-d', 'old');
+    git(origin, 'tag', 'new');
+    git(origin, 'tag', 'other');
+    expect(await run({ sync_tags: false, fetch_tags: false })).toMatchObject({ changes: nothing });
+    expect(await host.test('git.latest', origin, { target })).toMatchObject({
+      result: null,
+      changes: { new_tags: ['new', 'other'], deleted_tags: ['old'] },
+    });
+    expect(git(target, 'tag')).toBe('old');
+    expect(await run({ sync_tags: false, refspec_tag: 'n*' })).toMatchObject({
+      result: true,
+      changes: { new_tags: ['new'] },
+    });
+    expect(git(target, 'tag')).toBe('new\nold');
+    expect(await run()).toMatchObject({
+      changes: { new_tags: ['other'], deleted_tags: ['old'] },
+      comment: `Repository ${target} is up-to-date\n\nChanges made: The following tags were removed from the local checkout: old. ${origin} was fetched, resulting in updated refs.`,
+    });
+    expect(git(target, 'tag')).toBe('new\nother');
+    expect(await run()).toMatchObject({ changes: nothing });
+    expect(git(target, 'rev-parse', 'HEAD')).toBe(head);
+  },
+);
 
 test.skipIf(!hasGit)('git.latest fetches only the branches of refspec_branch', async () => {
   commit('1');

@@ -71,23 +71,28 @@ test.skipIf(!hasGit)(
   },
 );
 
-test.skipIf(!hasGit)('git.latest keeps local changes unless it may discard them', async () => {
-  commit('1');
-  const target = join(host.root, 'clone');
-  await host.state('git.latest', origin, { target });
-  host.write('clone/f', 'mine');
-  commit('2');
-  const refused = await host.state('git.latest', origin, { target });
-  expect(refused).toMatchObject({ result: false, changes: nothing });
-  expect(host.file('clone/f')).toBe('mine');
-  expect(await host.state('git.latest', origin, { target, force_reset: true })).toMatchObject({
-    result: true,
-  });
-  expect(host.file('clone/f')).toBe('2');
-});
+test.skipIf(!hasGit)(
+  'git.latest keeps local changes unless it may discard them',
+  { tags: 'slow' },
+  async () => {
+    commit('1');
+    const target = join(host.root, 'clone');
+    await host.state('git.latest', origin, { target });
+    host.write('clone/f', 'mine');
+    commit('2');
+    const refused = await host.state('git.latest', origin, { target });
+    expect(refused).toMatchObject({ result: false, changes: nothing });
+    expect(host.file('clone/f')).toBe('mine');
+    expect(await host.state('git.latest', origin, { target, force_reset: true })).toMatchObject({
+      result: true,
+    });
+    expect(host.file('clone/f')).toBe('2');
+  },
+);
 
 test.skipIf(!hasGit)(
   'git.latest uses the local branch that is there and never drops its commits',
+  { tags: 'slow' },
   async () => {
     const first = commit('1');
     const target = join(host.root, 'clone');

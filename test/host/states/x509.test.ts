@@ -75,7 +75,7 @@ describe.skipIf(missing)(`x509, judged by openssl${missing}`, () => {
     ['ec', 384, /Key is valid/],
     ['ed25519', undefined, /Key is valid/],
     ['ed448', undefined, /Key is valid/],
-  ])('private_key_managed: %s', async (algo, keysize, says) => {
+  ])('private_key_managed: %s', { tags: 'slow' }, async (algo, keysize, says) => {
     const args = { algo, ...(keysize === undefined ? {} : { keysize }) };
     const { changes } = await thrice('x509.private_key_managed', 'new.key', args);
     expect(changes).toEqual({ created: at('new.key') });

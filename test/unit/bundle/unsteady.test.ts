@@ -117,7 +117,7 @@ test('an error that no test caught and no file can be blamed for stays one', () 
   expect(countTests(settle(failed, [given, given]).report).others).toEqual([`failed: ${name}`]);
 });
 
-test('tests that take long and have no tag that says so are named, the longest first', () => {
+test('tests that take long without the tag for it are named, the longest first', () => {
   const tests = [
     { fullName: 'quick', duration: 300 },
     { fullName: 'long', duration: 9000 },
@@ -125,6 +125,9 @@ test('tests that take long and have no tag that says so are named, the longest f
     { fullName: 'known', duration: 60_000, tags: ['slow'] },
     { fullName: 'left out', duration: null },
   ].map(each => ({ ...each, status: 'passed' }));
-  const given = { testResults: [{ name: 'a', status: 'passed', assertionResults: tests }] };
+  const files = ['/clone/test/host/a.test.ts', '/clone/test/lab/b.test.ts'];
+  const given = {
+    testResults: files.map(name => ({ name, status: 'passed', assertionResults: tests })),
+  };
   expect(untaggedSlow(given, 8)).toEqual(['12.3 s: longer', '9.0 s: long']);
 });

@@ -146,7 +146,7 @@ test.for(cases)(
   },
 );
 
-test('a grain in a pillar file includes no pillar of another host', async () => {
+test('a grain in a pillar file includes no pillar of another host', { tags: 'slow' }, async () => {
   hostile.project.write({
     'states/pillar/top.sls': "base:\n  'web1':\n    - secrets.web1\n  '*':\n    - common\n",
     'states/pillar/secrets/web1.sls': 'dbpass: SECRET-OF-WEB1\n',

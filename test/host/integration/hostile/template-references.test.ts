@@ -37,7 +37,9 @@ const context =
   '    - template: jinja\n    - context: {b: two, a: [1, {c: 2.5}]}\n    - defaults: {d: four}\n';
 const template = '{{ b }} {{ a[1].c }} {{ d }}\n';
 
-test('every state that renders a template has it rendered with its own variables', async () => {
+test('every state that renders a template has it rendered with its own variables', {
+  tags: 'slow',
+}, async () => {
   const results = await apply('all', {
     all: `${root}/managed:
   file.managed:

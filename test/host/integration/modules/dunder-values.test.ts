@@ -118,7 +118,9 @@ test('the values come along inside of lists, dicts, Maps and calls', { tags: 'sl
   expect(await value('show.later')).toEqual({ deep: [1] });
 });
 
-test('a returned pillar prints as pillar.items does, with the order of its keys', async () => {
+test('a returned pillar prints as pillar.items does, with the order of its keys', {
+  tags: 'slow',
+}, async () => {
   const mine = await project.run('*', 'show.pillar', '--out', 'raw');
   const whole = await project.run('*', 'pillar.items', '--out', 'raw');
   expect(mine.stdout).toBe(whole.stdout);

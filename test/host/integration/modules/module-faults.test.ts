@@ -108,7 +108,7 @@ test.each([
   expect(text).not.toMatch(/[0-9a-f]{64}|\n\s+at |node_modules/);
 });
 
-test('an error that a module throws on purpose has no position', async () => {
+test('an error that a module throws on purpose has no position', { tags: 'slow' }, async () => {
   expect(await shown('broken.said')).not.toContain('broken.ts');
 });
 

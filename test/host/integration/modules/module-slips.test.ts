@@ -44,7 +44,9 @@ const zip = (name: string, files: Readonly<Record<string, string>>): void => {
   );
 };
 
-test('an object that is thrown is shown, and lines of the log name their module', async () => {
+test('an object that is thrown is shown, and lines of the log name their module', {
+  tags: 'slow',
+}, async () => {
   const { code, text } = await run('web1', 'odd.thrown');
   expect(text).toContain('{"code":5}');
   for (const where of ['at top', 'in virtual', 'in function'])

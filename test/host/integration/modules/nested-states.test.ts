@@ -61,7 +61,9 @@ test('state.single: finds state modules with a dot in their name', { tags: 'slow
   });
 });
 
-test('state.single: ignores what follows the function, as Salt does', async () => {
+test('state.single: ignores what follows the function, as Salt does', {
+  tags: 'slow',
+}, async () => {
   expect(await single('test.nop.more', 'name=x')).toMatchObject({ result: true });
   expect(await single('a.b.c', 'name=x')).toEqual({
     errors: ["Specified state 'a.b' was not found"],

@@ -225,14 +225,16 @@ test('steps run in the order of their requisites and pass values on', {
   expect({ code, records: records() }).toEqual({ code: 0, records: [] });
 });
 
-test('@control state.orchestrate is the same; the usual output has the runs of the hosts in it', async () => {
+test('@control state.orchestrate is the same; the usual output has the runs of the hosts in it', {
+  tags: 'slow',
+}, async () => {
   const { code, stdout } = await project.run('@control', 'state.orchestrate', 'orch.deploy');
   expect(code).toBe(0);
   expect(stdout).toMatch(/^control:\n/);
   expect(stdout).toMatch(/ {14}web1:\n {14}-+\n {24}ID: .*\/app\n/);
 });
 
-test('test mode predicts the steps and changes nothing', async () => {
+test('test mode predicts the steps and changes nothing', { tags: 'slow' }, async () => {
   const { code, steps } = await orchestrate('orch.deploy', 'test=True');
   expect(steps.database).toMatchObject({ result: null });
   expect(steps.secret).toMatchObject({
@@ -280,7 +282,7 @@ test('a name made of what a host sends is refused, one that equals a grain of th
   expect((await orchestrate('orch.systemd')).code).toBe(0);
 });
 
-test('a step waits for the events of hosts, for a time', async () => {
+test('a step waits for the events of hosts, for a time', { tags: 'slow' }, async () => {
   const ready = await orchestrate('orch.events');
   expect(ready.code).toBe(0);
   expect(ready.steps.ready?.comment).toMatch(/^All events seen in [\d.]+ seconds\.$/);
@@ -290,7 +292,9 @@ test('a step waits for the events of hosts, for a time', async () => {
   expect(late.steps.ready).toMatchObject({ result: false, comment: 'Timeout value reached.' });
 });
 
-test('subset takes as many hosts as it says; --limit holds for the hosts of steps', async () => {
+test('subset takes as many hosts as it says; --limit holds for the hosts of steps', {
+  tags: 'slow',
+}, async () => {
   expect((await orchestrate('orch.rolling')).code).toBe(0);
   expect(marks().reduce((sum, count) => sum + count, 0)).toBe(2);
   rmSync(join(rootOf('db1'), 'marks'), { force: true });

@@ -51,7 +51,9 @@ const files = async (): Promise<string> => {
   return stdout;
 };
 
-test('state.apply: refuses near misses and wrong types with their places, and runs nothing', async () => {
+test('state.apply: refuses near misses and wrong types with their places, and runs nothing', {
+  tags: 'slow',
+}, async () => {
   const { code, stdout } = await project.run('web1', 'state.apply', 'slip');
 
   expect(code).toBe(65);
@@ -73,7 +75,9 @@ test('lax: true runs a state in spite of a near miss, with a warning', async () 
   expect(await files()).toContain('lax');
 });
 
-test('--strict and strict: true refuse an argument that resembles nothing', async () => {
+test('--strict and strict: true refuse an argument that resembles nothing', {
+  tags: 'slow',
+}, async () => {
   const usual = await project.run('web1', 'state.apply', 'odd', 'test=True');
   expect(usual.code).toBe(0);
   expect(usual.stderr).toContain("'colour' is not an argument of 'file.managed' and is ignored");

@@ -59,7 +59,9 @@ const value = async (...args: string[]): Promise<unknown> => {
   return JSON.parse(stdout).local;
 };
 
-test('slsutil.renderer: renders a missing file to an empty dict, as Salt does', async () => {
+test('slsutil.renderer: renders a missing file to an empty dict, as Salt does', {
+  tags: 'slow',
+}, async () => {
   expect(await value('slsutil.renderer', 'salt://here.yaml')).toEqual({ a: 2 });
   const { stdout, stderr } = await run('slsutil.renderer', 'salt://none.yaml');
   expect(JSON.parse(stdout)).toEqual({ local: {} });

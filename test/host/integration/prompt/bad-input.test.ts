@@ -242,6 +242,7 @@ test('a full disk for the output is reported in one sentence; one for the log st
 
 test.each(['nested', 'ndjson'])(
   'an output file that cannot be written cuts off no host, with --out=%s',
+  { tags: 'slow' },
   async out => {
     const entry = project.hosts.web1?.entry ?? '';
     project.roster(entry + entry.replace('web1:', 'web2:'));

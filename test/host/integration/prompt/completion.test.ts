@@ -80,7 +80,7 @@ const answerWith = (program: string, ...words: string[]): string[][] => {
 const values = (...words: string[]): string[] => answer(...words).map(([value = '']) => value);
 
 describe('completion offers', () => {
-  test('ids, nodegroups and commands as targets', () => {
+  test('ids, nodegroups and commands as targets', { tags: 'slow' }, () => {
     const [first, second, ...commands] = answer('w');
     expect([first, second]).toEqual([
       ['web1', '10.0.0.1'],

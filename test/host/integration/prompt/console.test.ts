@@ -35,7 +35,7 @@ describe.skipIf(!hasSshd)('console and watch', () => {
       env,
     });
 
-  test('a console runs lines over one login for each host', async () => {
+  test('a console runs lines over one login for each host', { tags: 'slow' }, async () => {
     const before = logins();
     const lines = [
       'test.ping',
@@ -65,30 +65,34 @@ describe.skipIf(!hasSshd)('console and watch', () => {
     expect(logins() - before).toBe(2);
   });
 
-  test.skipIf(!hasTmux)('a console has completion and a private history', async () => {
-    const tmux = start('console', 'web*');
-    try {
-      await tmux.shows(/web\*> $|web\*>$/m);
-      tmux.type('test.pin');
-      tmux.press('Tab');
-      await tmux.shows(/web\*> test\.ping/);
-      tmux.press('Enter');
-      await tmux.shows(/web2:\s+True|web1:\s+True[\s\S]*True/);
-      tmux.type('test on');
-      tmux.press('Enter');
-      await tmux.shows(/web\* \(test\)>/);
-      tmux.press('Up', 'Up');
-      await tmux.shows(/web\* \(test\)> test\.ping/);
-      tmux.press('C-u');
-      tmux.press('C-d');
-      expect(await tmux.ended()).toBe(0);
-    } finally {
-      tmux.close();
-    }
-    const history = join(env.XDG_CACHE_HOME ?? '', 'tsalt-ssh/console-history');
-    expect(readFileSync(history, 'utf8')).toBe('test on\ntest.ping\n');
-    expect(statSync(history).mode & 0o777).toBe(0o600);
-  });
+  test.skipIf(!hasTmux)(
+    'a console has completion and a private history',
+    { tags: 'slow' },
+    async () => {
+      const tmux = start('console', 'web*');
+      try {
+        await tmux.shows(/web\*> $|web\*>$/m);
+        tmux.type('test.pin');
+        tmux.press('Tab');
+        await tmux.shows(/web\*> test\.ping/);
+        tmux.press('Enter');
+        await tmux.shows(/web2:\s+True|web1:\s+True[\s\S]*True/);
+        tmux.type('test on');
+        tmux.press('Enter');
+        await tmux.shows(/web\* \(test\)>/);
+        tmux.press('Up', 'Up');
+        await tmux.shows(/web\* \(test\)> test\.ping/);
+        tmux.press('C-u');
+        tmux.press('C-d');
+        expect(await tmux.ended()).toBe(0);
+      } finally {
+        tmux.close();
+      }
+      const history = join(env.XDG_CACHE_HOME ?? '', 'tsalt-ssh/console-history');
+      expect(readFileSync(history, 'utf8')).toBe('test on\ntest.ping\n');
+      expect(statSync(history).mode & 0o777).toBe(0o600);
+    },
+  );
 
   test.skipIf(!hasTmux)('a console runs all lines that are pasted at once', async () => {
     const tmux = start('console', 'web1');
@@ -109,22 +113,26 @@ describe.skipIf(!hasSshd)('console and watch', () => {
     expect(stderr.match(/No host of the roster matches the glob target 'nope\*'/g)).toHaveLength(1);
   });
 
-  test.skipIf(!hasTmux)('watch plans again when a file is saved, over the same login', async () => {
-    const before = logins();
-    const tmux = start('watch', 'web1', 'state.apply', 'motd', 'test=True');
-    try {
-      await tmux.shows(/Waiting for a change/);
-      project.write({ 'states/motd.sls': `${project.dir}/other:\n  file.managed: []\n` });
-      await tmux.shows(/states\/motd\.sls has changed[\s\S]*\/other[\s\S]*Waiting/);
-      project.write({ 'states/motd.sls': 'a: [\n' });
-      await tmux.shows(/states\/motd\.sls:\d[\s\S]*Waiting/);
-      tmux.press('C-c');
-      expect(await tmux.ended()).toBe(0);
-    } finally {
-      tmux.close();
-    }
-    expect(logins() - before).toBe(1);
-  });
+  test.skipIf(!hasTmux)(
+    'watch plans again when a file is saved, over the same login',
+    { tags: 'slow' },
+    async () => {
+      const before = logins();
+      const tmux = start('watch', 'web1', 'state.apply', 'motd', 'test=True');
+      try {
+        await tmux.shows(/Waiting for a change/);
+        project.write({ 'states/motd.sls': `${project.dir}/other:\n  file.managed: []\n` });
+        await tmux.shows(/states\/motd\.sls has changed[\s\S]*\/other[\s\S]*Waiting/);
+        project.write({ 'states/motd.sls': 'a: [\n' });
+        await tmux.shows(/states\/motd\.sls:\d[\s\S]*Waiting/);
+        tmux.press('C-c');
+        expect(await tmux.ended()).toBe(0);
+      } finally {
+        tmux.close();
+      }
+      expect(logins() - before).toBe(1);
+    },
+  );
 
   test('both name what they need', async () => {
     expect((await project.run('console')).code).toBe(64);

@@ -142,7 +142,9 @@ test('the words help and version are answered', async () => {
   expect((await project.run('version')).stdout).toMatch(/^tsalt-ssh \d/);
 });
 
-test('an SLS that is missing is reported with folders and the nearest name', async () => {
+test('an SLS that is missing is reported with folders and the nearest name', {
+  tags: 'slow',
+}, async () => {
   const states = join(project.dir, 'states');
   const { code, text } = await refused('web1', 'state.apply', 'moted');
   expect(text).toContain("- No matching sls found for 'moted' in env 'base'\n");

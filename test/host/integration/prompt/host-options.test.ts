@@ -38,7 +38,9 @@ ssh_minion_opts: {site: north}
 });
 afterAll(() => project.close());
 
-test('a host gets the options of modules and those that it is to have, no other ones', async () => {
+test('a host gets the options of modules and those that it is to have, no other ones', {
+  tags: 'slow',
+}, async () => {
   const { stdout } = await project.run('web1', 'asks.options', '--out=json');
   const names = (JSON.parse(stdout) as { web1: string[] }).web1;
   expect(names).toEqual(expect.arrayContaining(['mysql.host', 'backup_mode', 'site', 'id']));

@@ -26,7 +26,7 @@ describe.skipIf(!hasSshd)('init', () => {
     await project.close();
   });
 
-  test('writes a project that works at once, and explains it', async () => {
+  test('writes a project that works at once, and explains it', { tags: 'slow' }, async () => {
     const words = ['init', 'first', '--host', address];
     const { code, stdout } = await project.run('--accept-new-host-keys', ...words);
     expect(code).toBe(0);
@@ -74,34 +74,38 @@ describe.skipIf(!hasSshd)('init', () => {
     expect(existsSync(join(project.dir, 'fourth/roster.yaml'))).toBe(true);
   });
 
-  test.skipIf(!hasTmux)('asks for the host, and whether its key is right', async () => {
-    const home = join(project.dir, 'other-home');
-    mkdirSync(join(home, '.ssh'), { recursive: true, mode: 0o700 });
-    copyFileSync(sshd.key, join(home, '.ssh/id_ed25519'));
-    const tmux = startTmux([process.execPath, join(packageRoot, 'dist/tsalt-ssh.cjs'), 'init'], {
-      cwd: join(project.dir, 'empty'),
-      env: { HOME: home, XDG_CACHE_HOME: join(home, '.cache') },
-    });
-    try {
-      await tmux.shows(/First host/);
-      tmux.type(address);
-      tmux.press('Enter');
-      await tmux.shows(/SHA256:[\s\S]*do you trust it\? \[y\/N\]/);
-      tmux.type('y');
-      tmux.press('Enter');
-      await tmux.shows(/host1: works[\s\S]*Next:/);
-      expect(await tmux.ended()).toBe(0);
-    } finally {
-      tmux.close();
-    }
-    const { code } = await project.runWith(
-      { env: { HOME: home } },
-      '-c',
-      'empty',
-      '*',
-      'state.apply',
-      'test=True',
-    );
-    expect(code).toBe(0);
-  });
+  test.skipIf(!hasTmux)(
+    'asks for the host, and whether its key is right',
+    { tags: 'slow' },
+    async () => {
+      const home = join(project.dir, 'other-home');
+      mkdirSync(join(home, '.ssh'), { recursive: true, mode: 0o700 });
+      copyFileSync(sshd.key, join(home, '.ssh/id_ed25519'));
+      const tmux = startTmux([process.execPath, join(packageRoot, 'dist/tsalt-ssh.cjs'), 'init'], {
+        cwd: join(project.dir, 'empty'),
+        env: { HOME: home, XDG_CACHE_HOME: join(home, '.cache') },
+      });
+      try {
+        await tmux.shows(/First host/);
+        tmux.type(address);
+        tmux.press('Enter');
+        await tmux.shows(/SHA256:[\s\S]*do you trust it\? \[y\/N\]/);
+        tmux.type('y');
+        tmux.press('Enter');
+        await tmux.shows(/host1: works[\s\S]*Next:/);
+        expect(await tmux.ended()).toBe(0);
+      } finally {
+        tmux.close();
+      }
+      const { code } = await project.runWith(
+        { env: { HOME: home } },
+        '-c',
+        'empty',
+        '*',
+        'state.apply',
+        'test=True',
+      );
+      expect(code).toBe(0);
+    },
+  );
 });

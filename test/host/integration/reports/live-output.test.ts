@@ -65,7 +65,7 @@ test('--stream shows lines with host and state, without control characters; secr
   expect(xml).toContain('<system-out>?[31mred\n</system-out>');
 });
 
-test('a module of the user shows lines by log.output', async () => {
+test('a module of the user shows lines by log.output', { tags: 'slow' }, async () => {
   const { stderr } = await project.run('web1', 'state.apply', 'own', '--stream');
   expect(stderr).toContain('web1 | own | step 1 of 2\n');
 });

@@ -20,7 +20,9 @@ afterAll(() => project.close());
 const path = (name: string): string => join(project.dir, name);
 const read = (name: string): string => readFileSync(path(name), 'utf8');
 
-test('--report: writes private files in every format beside what the terminal shows', async () => {
+test('--report: writes private files in every format beside what the terminal shows', {
+  tags: 'slow',
+}, async () => {
   writeFileSync(path('run.json'), 'an older report', { mode: 0o644 });
   const formats = 'junit=run.xml,json=run.json,ndjson=run.ndjson,markdown=a, b.md';
   const plain = await project.run('*', 'state.apply', 'mixed', '--out=yaml', '--static');

@@ -109,7 +109,9 @@ test('a host that could not be asked keeps what is known of it', { tags: 'slow' 
   expect((await audit()).hosts.web1?.drift).toEqual([{ ...drift, isNew: false }]);
 });
 
-test('a failed state is shown as failed, and a state that left the tree as gone', async () => {
+test('a failed state is shown as failed, and a state that left the tree as gone', {
+  tags: 'slow',
+}, async () => {
   writeFileSync(join(root('web1'), 'broken'), '');
   const failed = await audit('web1');
   expect(failed.code).toBe(20);
@@ -136,7 +138,9 @@ test('audits of other SLS are not compared, and each host is compared with its o
   expect(wide.hosts.web2).toMatchObject({ outcome: 'clean', gone: [] });
 });
 
-test('the text has a line per host, equal differences once, and the command that mends them', async () => {
+test('the text has a line per host, equal differences once, and the command that mends them', {
+  tags: 'slow',
+}, async () => {
   for (const id of ['web1', 'web3']) writeFileSync(conf(id), 'x\n');
   const { stdout, stderr, code } = await project.run('audit');
   expect(code).toBe(21);

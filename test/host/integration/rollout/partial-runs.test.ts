@@ -83,7 +83,9 @@ test('tags, ranges and --no-deps select', { tags: 'slow' }, async () => {
   expect(await idsOf('--from', 'slow')).toEqual(['slow', 'last']);
 });
 
-test('tags of an SLS and of an include select, and no module sees them', async () => {
+test('tags of an SLS and of an include select, and no module sees them', {
+  tags: 'slow',
+}, async () => {
   const commentsOf = async (tag: string) => {
     const run = await project.run('web1', 'state.apply', 'site', '--tags', tag, '--out', 'json');
     expect(run.code, run.stdout + run.stderr).toBe(0);

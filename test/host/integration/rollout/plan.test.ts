@@ -131,7 +131,9 @@ test('equal changes are shown once for all hosts', { tags: 'slow' }, async () =>
   expect((await project.run('show', 'same.plan', '--out=xml')).code).toBe(64);
 });
 
-test('apply sends the planned chunks although the states have changed', async () => {
+test('apply sends the planned chunks although the states have changed', {
+  tags: 'slow',
+}, async () => {
   await plan('web', '--plan-out', 'web.plan');
   const sls = read('states/web.sls');
   project.write({ 'states/web.sls': sls.replace('echo restarted', 'echo other') });
@@ -180,7 +182,7 @@ test('--drift stop begins no other host, --drift continue does', { tags: 'slow' 
   expect(ids.map(conf)).toEqual(['by hand\n', 'listen 80\nworkers 2\n', 'listen 80\nworkers 2\n']);
 });
 
-test('a host without a plan is listed, and fails the run', async () => {
+test('a host without a plan is listed, and fails the run', { tags: 'slow' }, async () => {
   project.write({
     'roster.yaml': `${roster()}down1:\n  host: 127.0.0.1\n  port: 1\n  user: tester\n`,
   });
@@ -190,7 +192,9 @@ test('a host without a plan is listed, and fails the run', async () => {
   expect((await apply()).code).toBe(0);
 });
 
-test('an expired plan, another version and other modules are refused', async () => {
+test('an expired plan, another version and other modules are refused', {
+  tags: 'slow',
+}, async () => {
   await plan('web', '--plan-out', 'web.plan', '--plan-expires', '30m');
   const text = read('web.plan');
   const { expires } = JSON.parse(text).plan as { expires: string };
@@ -299,7 +303,7 @@ after:
   expect(changes.find(one => one.id === 'after')).toMatchObject({ result: null });
 });
 
-test('a plan names the changes that the states then make', async () => {
+test('a plan names the changes that the states then make', { tags: 'slow' }, async () => {
   const files = root('web1');
   const states: Record<string, string> = {
     forced: `file.symlink: [{name: ${files}/forced}, {target: /etc/hostname}, {force: true}]`,

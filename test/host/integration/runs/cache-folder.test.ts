@@ -87,7 +87,9 @@ tsalt web1 own.hello`,
   expect([code, stdout, stderr]).toEqual([0, hello, '']);
 });
 
-test('a cache folder that its user must not write is reported once, and the run goes on', async () => {
+test('a cache folder that its user must not write is reported once, and the run goes on', {
+  tags: 'slow',
+}, async () => {
   chmodSync(cache, 0o500);
   // Root without this capability is bound by the mode, as everybody else.
   const words = isRoot ? 'setpriv --bounding-set=-dac_override,-dac_read_search' : '';

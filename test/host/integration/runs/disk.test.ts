@@ -51,7 +51,9 @@ last:
 });
 afterAll(() => project.close());
 
-test('a replacement is on the disk before it takes the name, new files when the run ends', async () => {
+test('a replacement is on the disk before it takes the name, new files when the run ends', {
+  tags: 'slow',
+}, async () => {
   writeFileSync(join(root, 'old'), 'old');
 
   const { code, stdout } = await project.run('web1', 'state.apply', 'files');

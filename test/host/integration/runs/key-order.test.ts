@@ -31,7 +31,9 @@ afterAll(async () => {
   await project?.close();
 });
 
-test('keys that look like numbers stay where the SLS has them, on the host and in what comes back', async () => {
+test('keys that look like numbers stay where the SLS has them, on the host and in what comes back', {
+  tags: 'slow',
+}, async () => {
   const { stdout } = await project.run('web1', '--out=json', 'state.apply', 'order');
   const root = project.hosts.web1?.root ?? '';
   expect(readFileSync(join(root, 'out.json'), 'utf8').trim()).toBe(

@@ -66,7 +66,9 @@ const refusal = async (options: string): Promise<string> => {
   return stdout + stderr;
 };
 
-test('external sources are merged in their order over the SLS, command line over all', async () => {
+test('external sources are merged in their order over the SLS, command line over all', {
+  tags: 'slow',
+}, async () => {
   project.write({
     'ext.sh': 'printf "from: cmd_yaml\\nhost: %s\\napp: {port: 81}\\n" "$1"',
     'ext.js': 'console.log(JSON.stringify({from: "cmd_json", app: {tls: true}, n: 1.5}))',
@@ -208,7 +210,7 @@ test('settings may be the URL alone, or a list in the order of Salt', async () =
   expect(asked.map(one => one.url)).toEqual(['/one', '/Linux']);
 });
 
-test('a redirect is followed; headers do not go to another server', async () => {
+test('a redirect is followed; headers do not go to another server', { tags: 'slow' }, async () => {
   const other = createServer((request, response) => {
     asked.push({ url: request.url ?? '', token: undefined, authorization: undefined });
     response.end('{"moved": true}');
@@ -341,7 +343,9 @@ test('pillar_opts shows tsalt.yaml under master', async () => {
   expect(pillar.master).toMatchObject({ our_own: { key: 1 }, pillar_opts: true });
 });
 
-test('pillarenv_from_saltenv takes the pillar of the environment of the states', async () => {
+test('pillarenv_from_saltenv takes the pillar of the environment of the states', {
+  tags: 'slow',
+}, async () => {
   project.write({
     'dev-pillar/top.sls': "dev:\n  '*':\n    - app\n",
     'dev-pillar/app.sls': 'app: {name: dev}\n',

@@ -42,7 +42,10 @@ const processOf = (jid: string): number =>
     }
   ).pid;
 
-test('--detach: the run goes on, and attach shows its results and returns its exit code', async () => {
+test('--detach: the run goes on, and attach shows its results and returns its exit code', {
+  tags: 'slow',
+  timeout: 60_000,
+}, async () => {
   const jid = await begin();
   expect(jid).toMatch(/^\d{20}$/);
   expect((await project.run('attach')).stdout).toContain(
@@ -74,7 +77,7 @@ test('--detach: the run goes on, and attach shows its results and returns its ex
     expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(folder, name), 'utf8')).not.toContain('"stdout":"hidden-4711"');
   }
-}, 60_000);
+});
 
 test('--detach: attach reports a run whose process was killed', async () => {
   if (existsSync(go())) (await import('node:fs')).rmSync(go());

@@ -51,7 +51,7 @@ const hostile = [
 // Some are 200 KB long: a name shows how each begins.
 test.each(hostile.map(template => [template.slice(0, 80), template] as const))(
   'a hostile template ends with an error: %s',
-  { timeout: 240_000 },
+  { tags: 'slow', timeout: 240_000 },
   async (_, template) => {
     const { text } = site({ opts: limits, files: { 'loop.jinja': "{% include 'loop.jinja' %}" } });
     await expect(text(template, 'jinja')).rejects.toThrow(/^Jinja (error|syntax error)/);
