@@ -13,8 +13,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { newKey, startEmbeddedServer } from '../test/helpers/embedded-server.ts';
-import { startWorker, type TestWorker, workerKeyOf } from '../test/helpers/queue-worker.ts';
-import { hasRedis, startRedis, type TestRedis } from '../test/helpers/redis.ts';
+import { hasRedis, startRedis, type TestRedis } from '../test/helpers/queue/redis.ts';
+import { startWorker, type TestWorker, workerKeyOf } from '../test/helpers/queue/worker.ts';
 
 const packageRoot = fileURLToPath(new URL('..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'tsalt-demo-'));

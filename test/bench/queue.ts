@@ -15,8 +15,8 @@ import type { Redis } from 'ioredis';
 import { packSources } from '../../src/bundle/packed-sources.ts';
 import { openKeys, publicKeyText } from '../../src/queue/keys.ts';
 import { packageRoot } from '../helpers/cli.ts';
-import { startWorker } from '../helpers/queue-worker.ts';
-import { startRedis } from '../helpers/redis.ts';
+import { startRedis } from '../helpers/queue/redis.ts';
+import { startWorker } from '../helpers/queue/worker.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { type Row, tableOf } from './measure.ts';
 

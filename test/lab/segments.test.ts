@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CliResult, tsalt } from '../helpers/cli.ts';
 import { createLab, labMissing } from '../helpers/lab.ts';
 import { type NetworkNamespace, openNetworkNamespace } from '../helpers/network-namespace.ts';
-import { startWorker, type TestWorker, workerKeyOf } from '../helpers/queue-worker.ts';
-import { hasRedis, startRedis, type TestRedis } from '../helpers/redis.ts';
+import { hasRedis, startRedis, type TestRedis } from '../helpers/queue/redis.ts';
+import { startWorker, type TestWorker, workerKeyOf } from '../helpers/queue/worker.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 
 const missing = labMissing() ?? (hasRedis ? undefined : 'needs redis-server');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { blobName, getBlob, putBlobs } from '../../../src/queue/blobs.ts';
 import { newKey, sealBytes } from '../../../src/queue/cipher.ts';
-import { hasRedis, startRedis, type TestRedis } from '../../helpers/redis.ts';
+import { hasRedis, startRedis, type TestRedis } from '../../helpers/queue/redis.ts';
 
 const nameOf = (key: Buffer, content: string): string =>
   blobName(key, createHash('sha256').update(content).digest('hex'));

@@ -12,7 +12,7 @@ import {
   sealedJobOf,
 } from '../../../src/queue/sealed-job.ts';
 import { readTicket } from '../../../src/queue/tickets.ts';
-import { hasRedis, startRedis, type TestRedis } from '../../helpers/redis.ts';
+import { hasRedis, startRedis, type TestRedis } from '../../helpers/queue/redis.ts';
 import { removeFolder } from '../../helpers/remove-folder.ts';
 
 describe.skipIf(!hasRedis)('jobs and tickets in a queue (needs redis-server)', () => {

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { QueueServer, redisAddress } from '../../../src/queue/connect.ts';
 import { removeStream, StreamReader, StreamWriter } from '../../../src/queue/stream.ts';
-import { hasRedis, startRedis, type TestRedis } from '../../helpers/redis.ts';
+import { hasRedis, startRedis, type TestRedis } from '../../helpers/queue/redis.ts';
 
 describe.skipIf(!hasRedis)('streams (needs redis-server)', () => {
   let redis: TestRedis;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { InboxMarks } from '../../../../src/control/workers/inbox-marks.ts';
 import { QueueServer, redisAddress } from '../../../../src/queue/connect.ts';
 import { removeStream, StreamWriter } from '../../../../src/queue/stream.ts';
-import { hasRedis, startRedis, type TestRedis } from '../../../helpers/redis.ts';
+import { hasRedis, startRedis, type TestRedis } from '../../../helpers/queue/redis.ts';
 
 describe.skipIf(!hasRedis)('marks (needs redis-server)', () => {
   let redis: TestRedis;

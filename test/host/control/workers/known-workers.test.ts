@@ -8,7 +8,7 @@ import { sayAlive } from '../../../../src/queue/alive.ts';
 import { redisAddress } from '../../../../src/queue/connect.ts';
 import { openKeys, type QueueKeys, workerId } from '../../../../src/queue/keys.ts';
 import { instanceName } from '../../../../src/queue/names.ts';
-import { hasRedis, startRedis, type TestRedis } from '../../../helpers/redis.ts';
+import { hasRedis, startRedis, type TestRedis } from '../../../helpers/queue/redis.ts';
 import { removeFolder } from '../../../helpers/remove-folder.ts';
 
 describe.skipIf(!hasRedis)('live workers (needs redis-server)', () => {

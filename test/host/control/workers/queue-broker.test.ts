@@ -11,7 +11,7 @@ import { envelopeOf, MessageReceiver, MessageSender } from '../../../../src/queu
 import { instanceStream, runStream } from '../../../../src/queue/names.ts';
 import { JobSealer } from '../../../../src/queue/sealed-job.ts';
 import { StreamWriter } from '../../../../src/queue/stream.ts';
-import { hasRedis, startRedis } from '../../../helpers/redis.ts';
+import { hasRedis, startRedis } from '../../../helpers/queue/redis.ts';
 import { removeFolder } from '../../../helpers/remove-folder.ts';
 
 describe.skipIf(!hasRedis)('a queue worker (needs redis-server)', () => {

@@ -7,9 +7,9 @@ import { Worker } from 'bullmq';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { packageRoot } from '../../../helpers/cli.ts';
 import { type Project, startProject } from '../../../helpers/project.ts';
-import { startWorker, type TestWorker, workerKeyOf } from '../../../helpers/queue-worker.ts';
+import { hasRedis, startRedis, type TestRedis } from '../../../helpers/queue/redis.ts';
+import { startWorker, type TestWorker, workerKeyOf } from '../../../helpers/queue/worker.ts';
 import { seeded } from '../../../helpers/random.ts';
-import { hasRedis, startRedis, type TestRedis } from '../../../helpers/redis.ts';
 
 /** How often each part is killed. */
 const kills = Number(process.env.TSALT_KILLS ?? (process.env.CI ? 8 : 3));

@@ -3,8 +3,8 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Project, startProject } from '../../../helpers/project.ts';
-import { startWorker, type TestWorker, workerKeyOf } from '../../../helpers/queue-worker.ts';
-import { hasRedis, startRedis, type TestRedis } from '../../../helpers/redis.ts';
+import { hasRedis, startRedis, type TestRedis } from '../../../helpers/queue/redis.ts';
+import { startWorker, type TestWorker, workerKeyOf } from '../../../helpers/queue/worker.ts';
 
 /** The segment of each host; db1 is reached from here. */
 const via: Readonly<Record<string, string>> = { lb1: 'dmz', web1: 'dmz', web2: 'office' };

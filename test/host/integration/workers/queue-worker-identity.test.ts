@@ -15,8 +15,8 @@ import {
 import { StreamWriter } from '../../../../src/queue/stream.ts';
 import { readTicket } from '../../../../src/queue/tickets.ts';
 import { type Project, startProject } from '../../../helpers/project.ts';
-import { startWorker, type TestWorker, workerKeyOf } from '../../../helpers/queue-worker.ts';
-import { hasRedis, startRedis, type TestRedis } from '../../../helpers/redis.ts';
+import { hasRedis, startRedis, type TestRedis } from '../../../helpers/queue/redis.ts';
+import { startWorker, type TestWorker, workerKeyOf } from '../../../helpers/queue/worker.ts';
 
 const ids = ['web1', 'web2', 'web3', 'web4'];
 

@@ -17,8 +17,8 @@ import { openKeys } from '../../../../src/queue/keys.ts';
 import { JobSealer } from '../../../../src/queue/sealed-job.ts';
 import { packageRoot } from '../../../helpers/cli.ts';
 import { type Project, startProject } from '../../../helpers/project.ts';
-import { startWorker, type TestWorker, workerKeyOf } from '../../../helpers/queue-worker.ts';
-import { hasRedis, startRedis, type TestRedis } from '../../../helpers/redis.ts';
+import { hasRedis, startRedis, type TestRedis } from '../../../helpers/queue/redis.ts';
+import { startWorker, type TestWorker, workerKeyOf } from '../../../helpers/queue/worker.ts';
 import { waitFor } from '../../../helpers/wait-for.ts';
 
 // Too long to stand in sealed messages by chance, as four letters do in a run of many.

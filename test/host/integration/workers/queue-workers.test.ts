@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CliResult } from '../../../helpers/cli.ts';
 import { type Project, startProject } from '../../../helpers/project.ts';
-import { startWorker, type TestWorker, workerKeyOf } from '../../../helpers/queue-worker.ts';
-import { hasRedis, startRedis, type TestRedis } from '../../../helpers/redis.ts';
+import { hasRedis, startRedis, type TestRedis } from '../../../helpers/queue/redis.ts';
+import { startWorker, type TestWorker, workerKeyOf } from '../../../helpers/queue/worker.ts';
 
 const ids = ['web1', 'web2', 'web3', 'db1'];
 const secret = 'pillar-secret-4711';

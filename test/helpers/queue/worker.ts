@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot, tsalt } from './cli.ts';
+import { packageRoot, tsalt } from '../cli.ts';
 
 const ownBin = join(packageRoot, 'dist/tsalt-ssh.cjs');
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { removeFolder } from './remove-folder.ts';
+import { removeFolder } from '../remove-folder.ts';
 
 const program = '/usr/bin/redis-server';
 
