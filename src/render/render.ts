@@ -74,11 +74,35 @@ export const checkTextPipe = (request: RenderRequest): void => {
   textStages({ shebang: false, ...request, origin: 'user-file' });
 };
 
-const textStages = (request: RenderRequest) => {
+const textStages = (request: RenderRequest): TextStages => {
   const renderers = renderersOf(request);
+  if (lastText && request.shebang === false && isFor(lastText, request, renderers)) return lastText;
   const lookup = lookupIn(renderers);
-  return { stages: pipeOf(request, lookup, () => renderersIn(renderers), 'text'), lookup };
+  const stages = pipeOf(request, lookup, () => renderersIn(renderers), 'text');
+  const { pipe, whitelist, blacklist, origin } = request;
+  lastText = { pipe, whitelist, blacklist, origin, renderers, stages, lookup };
+  return lastText;
 };
+
+/** A pipe, and all by which it is checked when a text has no shebang. */
+type CheckedPipe = Pick<RenderRequest, 'pipe' | 'whitelist' | 'blacklist' | 'origin'> & {
+  readonly renderers: RendererTable;
+};
+
+type TextStages = CheckedPipe & {
+  readonly stages: readonly PipeStage[];
+  readonly lookup: FindRenderer;
+};
+
+const isFor = (known: CheckedPipe, request: RenderRequest, renderers: RendererTable): boolean =>
+  known.renderers === renderers &&
+  known.pipe === request.pipe &&
+  known.whitelist === request.whitelist &&
+  known.blacklist === request.blacklist &&
+  known.origin === request.origin;
+
+/** States often render by one engine in a row. */
+let lastText: TextStages | undefined;
 
 /** Returns the user's renderers: those of the request, or else the `_renderers` of the files. */
 const renderersOf = ({ renderers, context, saltenv }: RenderRequest): RendererTable =>

@@ -8,7 +8,7 @@ import type { RenderRequest } from './types.ts';
  * tplpath, tplfile, tpldir, tpldot, tplroot; then what the caller adds.
  */
 export const templateVariables = (request: RenderRequest): Dict => {
-  const { context, saltenv, sls, file } = request;
+  const { context, saltenv, sls } = request;
   const variables: Dict = new Map<string, Data>([
     ['grains', context.grains],
     ['pillar', context.pillar],
@@ -16,24 +16,38 @@ export const templateVariables = (request: RenderRequest): Dict => {
     ['saltenv', saltenv],
   ]);
   const extra = context.extra ?? new Map();
-  const tplfile = request.tplfile ?? templateName(file, sls);
-  const folder = tplfile.includes('/') ? tplfile.slice(0, tplfile.lastIndexOf('/')) : '';
   if (sls !== undefined) variables.set('sls', sls);
-  const names: Record<string, string> = {
-    tplpath: file,
-    tplfile,
-    tpldir: folder === '' ? '.' : folder,
-    tpldot: folder.replaceAll('/', '.'),
-    tplroot: (folder || '.').split('/', 1)[0] ?? '.',
-    slspath: folder,
-    slsdotpath: folder.replaceAll('/', '.'),
-    slscolonpath: folder.replaceAll('/', ':'),
-    sls_path: folder.replaceAll('/', '_'),
-  };
-  for (const [name, value] of Object.entries(names)) variables.set(name, value);
+  for (const [name, value] of placesOf(request)) variables.set(name, value);
   for (const [name, value] of isDict(extra) ? extra : []) variables.set(name, value);
   return variables;
 };
+
+type Place = Pick<RenderRequest, 'file' | 'sls' | 'tplfile'>;
+
+/** Where the template is, by Salt's names. */
+const placesOf = ({ file, sls, tplfile }: Place): Places => {
+  if (last?.file === file && last.sls === sls && last.tplfile === tplfile) return last.places;
+  const name = tplfile ?? templateName(file, sls);
+  const folder = name.includes('/') ? name.slice(0, name.lastIndexOf('/')) : '';
+  const places: Places = [
+    ['tplpath', file],
+    ['tplfile', name],
+    ['tpldir', folder === '' ? '.' : folder],
+    ['tpldot', folder.replaceAll('/', '.')],
+    ['tplroot', (folder || '.').split('/', 1)[0] ?? '.'],
+    ['slspath', folder],
+    ['slsdotpath', folder.replaceAll('/', '.')],
+    ['slscolonpath', folder.replaceAll('/', ':')],
+    ['sls_path', folder.replaceAll('/', '_')],
+  ];
+  last = { file, sls, tplfile, places };
+  return places;
+};
+
+type Places = readonly (readonly [name: string, value: string])[];
+
+/** States often render one template in a row. */
+let last: (Place & { readonly places: Places }) | undefined;
 
 const templateName = (file: string, sls: string | undefined): string => {
   const path = file.replaceAll('\\', '/').replace(/^salt:\/\//, '');

@@ -186,6 +186,8 @@ export class HostTemplates {
     own: Pick<RenderContext, 'call'> & Partial<RenderContext>,
   ): Promise<string> {
     const base = this.context(await this.#pillar.get(), request.saltenv);
+    const extra = toDict(request.chunk);
+    for (const [name, value] of toDict(request.context)) extra.set(name, value);
     const rendered = renderText({
       ...renderSettings(this.#facts.shared.request.config),
       text,
@@ -198,7 +200,7 @@ export class HostTemplates {
         ...base,
         ...own,
         call: this.#forFiles(own.call),
-        extra: new Map([...toDict(request.chunk), ...toDict(request.context)]),
+        extra,
       },
     });
     return rendered.catch((error: unknown) => {

@@ -52,12 +52,18 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
     const name = String(variables.get('tplfile') ?? file);
     const source = { name, file, text, isMain: true };
     const template = compileSource(source, syntax);
-    const globals = makeGlobals();
-    for (const [known, value] of namesOf(stage)) globals.set(known, value);
+    const given = makeGlobals();
+    addNames(given, stage);
+    given.set('show_full_context', new Callable('show_full_context', () => shown(main)));
+    // Most templates load no other one, whose names would be added to a copy.
+    let copy: Names | undefined;
+    const globals = (): Names => {
+      copy ??= new Map(given);
+      return copy;
+    };
     const load = templateLoader({ files: context.files, saltenv, syntax, globals, recorder });
     const program: JinjaProgram = { run, globals, load, modules: new Map() };
-    globals.set('show_full_context', new Callable('show_full_context', () => shown(main)));
-    const main: TemplateContext = new TemplateContext(template, program, new Map(globals));
+    const main: TemplateContext = new TemplateContext(template, program, given);
     const out = new OutputBuffer(run, stage.guarded ? escapePrinted : undefined);
     await runTemplate(main, out);
     stage.printed(rangesOf(out.tainted));
@@ -70,18 +76,14 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
 
 const isSls = (variables: Dict): boolean => Boolean(variables.get('sls'));
 
-/** Returns the variables of the stage for one template: copied on first access. */
-const namesOf = ({ variables, request, recorder }: Stage): Names => {
+/** Adds the variables of the stage, which are copied on first access, for one template. */
+const addNames = (names: Names, { variables, request, recorder }: Stage): void => {
   const { grains, pillar, opts } = request.context;
-  const watched: readonly Data[] = [grains, pillar, opts];
-  const names: Names = new Map();
-  for (const [name, value] of variables)
-    names.set(
-      String(name),
-      own(value, watched.includes(value) ? recorder : undefined, value === pillar),
-    );
-  if (!names.has('salt')) names.set('salt', new SaltObject());
-  return names;
+  for (const [name, value] of variables) {
+    const isWatched = value === grains || value === pillar || value === opts;
+    names.set(String(name), own(value, isWatched ? recorder : undefined, value === pillar));
+  }
+  if (!variables.has('salt')) names.set('salt', new SaltObject());
 };
 
 const own = (value: Data, recorder: Recorder | undefined, isPillar: boolean): Value | Deferred => {

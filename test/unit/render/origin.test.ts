@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { renderValue } from '../../../src/render/render.ts';
+import { renderText, renderValue } from '../../../src/render/render.ts';
 import { site } from '../../render/site.ts';
 
 const files = {
@@ -43,6 +43,17 @@ test('template: is held to renderer_whitelist and renderer_blacklist, in the wor
   const disallowed = "the renderer 'mako' is disallowed by configuration";
   await expect(text('${1}', 'mako', { blacklist: ['mako'] })).rejects.toThrow(disallowed);
   await expect(text('${1}', 'jinja|mako', { whitelist: ['jinja'] })).rejects.toThrow(disallowed);
+});
+
+test('a pipe that was allowed for one text is checked again for another text', async () => {
+  const { context, root, text } = site();
+  expect(await text('${1 + 1}', 'mako')).toBe('2');
+  const request = { text: '${1 + 1}', file: `${root}/x`, saltenv: 'base', context, pipe: 'mako' };
+  await expect(renderText(request)).rejects.toThrow('runs code, so it renders only files');
+  expect(await text('${1 + 1}', 'mako')).toBe('2');
+  for (const rule of [{ blacklist: ['mako'] }, { whitelist: ['jinja'] }])
+    await expect(text('${1 + 1}', 'mako', rule)).rejects.toThrow('disallowed by configuration');
+  expect(await text('{{ 1 + 1 }}', 'jinja')).toBe('2');
 });
 
 test('the output of another engine is not run as a program', async () => {

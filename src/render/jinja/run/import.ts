@@ -45,7 +45,7 @@ export const compileInclude = (
     after(findAny(frame), found => {
       if (!found) return undefined;
       const { program } = frame.context;
-      const given = withContext ? frame.all() : new Map(program.globals);
+      const given = withContext ? frame.all() : new Map(program.globals());
       const context = new TemplateContext(found, program, given);
       return inside(frame, spot, () => after(runTemplate(context, out), () => undefined));
     });
@@ -61,7 +61,7 @@ const moduleOf = (
   const { program } = frame.context;
   const known = withContext ? undefined : program.modules.get(template);
   if (known) return known;
-  const given = withContext ? frame.all() : new Map(program.globals);
+  const given = withContext ? frame.all() : new Map(program.globals());
   const context = new TemplateContext(template, program, given);
   const out = new OutputBuffer(frame.run);
   return inside(frame, spot, () =>

@@ -13,7 +13,8 @@ type Templates = {
   readonly files: FileRoots;
   readonly saltenv: string;
   readonly syntax: SyntaxOptions;
-  readonly globals: Names;
+  /** Names for later imports without context. */
+  readonly globals: () => Names;
   readonly recorder: Recorder | undefined;
 };
 
@@ -33,8 +34,9 @@ export const templateLoader = ({
   return name => {
     const known = loaded.get(name);
     if (known) return known;
+    const names = globals();
     const isRelative = /^\.\.?(?:\/|$)/.test(name);
-    const tpldir = globals.get('tpldir');
+    const tpldir = names.get('tpldir');
     const here = tpldir instanceof Deferred ? tpldir.value : tpldir;
     const path = isRelative ? posix.normalize(`${String(here)}/${name}`) : name;
     const found = path.startsWith('..') ? undefined : files.find(path, saltenv);
@@ -42,7 +44,7 @@ export const templateLoader = ({
       recorder?.giveUp();
       throw missing(name, saltenv);
     }
-    announce(globals, name, path, isRelative);
+    announce(names, name, path, isRelative);
     const text = files.read(path, saltenv);
     recorder?.file(path, saltenv);
     const template = compileSource({ name: path, file: shownPath(found.path), text }, syntax);

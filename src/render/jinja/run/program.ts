@@ -23,7 +23,7 @@ export type BlockBody = {
 export type JinjaProgram = {
   readonly run: Run;
   /** Globals of the environment; loading a template sets `tplfile`, `tpldir`, `tpldot` in them. */
-  readonly globals: Names;
+  readonly globals: () => Names;
   /** Loads a template by name, relative to `tpldir` if it begins with a dot. */
   readonly load: (name: string) => JinjaTemplate;
   /** Modules imported without context, one per template. */
