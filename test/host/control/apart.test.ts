@@ -72,17 +72,12 @@ test.each([
   'a filter that %s a text of a megabyte holds up nobody',
   async (_, text, length) => {
     await rendered('web1', 'jinja', '1');
-    const times: number[] = [];
-    // Collections of garbage and compilations of code come at times: any of the attempts may do.
-    while (times.length < 4 && !times.some(time => time < 150)) {
-      const from = threadTime();
-      const longest = await longestTurn(async () => {
-        expect(await rendered(`bad${times.length}`, 'jinja', text)).toBe(length);
-      });
-      expect(longest).toBeLessThan(100);
-      times.push(threadTime() - from);
-    }
-    expect(Math.min(...times)).toBeLessThan(150);
+    const work = async () => expect(await rendered('bad', 'jinja', text)).toBe(length);
+    // Looking at each turn takes longer than the turns: first without that.
+    const from = threadTime();
+    await work();
+    expect(threadTime() - from).toBeLessThan(100);
+    expect(await longestTurn(work)).toBeLessThan(100);
   },
   60_000,
 );
