@@ -133,6 +133,8 @@ export const untaggedSlow = ({ testResults }: RunReport, seconds: number): strin
   testResults
     .filter(({ name }) => !name.includes('/test/lab/'))
     .flatMap(({ assertionResults }) => assertionResults)
-    .filter(({ tags, duration }) => !tags?.includes('slow') && (duration ?? 0) > seconds * 1000)
-    .toSorted((one, other) => (other.duration ?? 0) - (one.duration ?? 0))
-    .map(({ fullName, duration }) => `${((duration ?? 0) / 1000).toFixed(1)} s: ${fullName}`);
+    .filter(({ tags }) => !tags?.includes('slow'))
+    .map(({ fullName, duration }) => ({ fullName, taken: (duration ?? 0) / 1000 }))
+    .filter(({ taken }) => taken > seconds)
+    .toSorted((one, other) => other.taken - one.taken)
+    .map(({ fullName, taken }) => `${taken.toFixed(1)} s: ${fullName}`);

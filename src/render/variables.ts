@@ -26,7 +26,8 @@ type Place = Pick<RenderRequest, 'file' | 'sls' | 'tplfile'>;
 
 /** Where the template is, by Salt's names. */
 const placesOf = ({ file, sls, tplfile }: Place): Places => {
-  if (last?.file === file && last.sls === sls && last.tplfile === tplfile) return last.places;
+  if (before?.file === file && before.sls === sls && before.tplfile === tplfile)
+    return before.places;
   const name = tplfile ?? templateName(file, sls);
   const folder = name.includes('/') ? name.slice(0, name.lastIndexOf('/')) : '';
   const places: Places = [
@@ -40,14 +41,14 @@ const placesOf = ({ file, sls, tplfile }: Place): Places => {
     ['slscolonpath', folder.replaceAll('/', ':')],
     ['sls_path', folder.replaceAll('/', '_')],
   ];
-  last = { file, sls, tplfile, places };
+  before = { file, sls, tplfile, places };
   return places;
 };
 
 type Places = readonly (readonly [name: string, value: string])[];
 
 /** States often render one template in a row. */
-let last: (Place & { readonly places: Places }) | undefined;
+let before: (Place & { readonly places: Places }) | undefined;
 
 const templateName = (file: string, sls: string | undefined): string => {
   const path = file.replaceAll('\\', '/').replace(/^salt:\/\//, '');

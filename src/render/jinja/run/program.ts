@@ -22,7 +22,10 @@ export type BlockBody = {
 /** Data that the templates of one rendering share. */
 export type JinjaProgram = {
   readonly run: Run;
-  /** Globals of the environment; loading a template sets `tplfile`, `tpldir`, `tpldot` in them. */
+  /**
+   * Returns the globals of the environment, always the same ones: loading a template sets `tplfile`,
+   * `tpldir`, `tpldot` in them.
+   */
   readonly globals: () => Names;
   /** Loads a template by name, relative to `tpldir` if it begins with a dot. */
   readonly load: (name: string) => JinjaTemplate;
