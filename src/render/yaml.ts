@@ -33,9 +33,13 @@ const loading = new Map<string, Promise<unknown>>();
 /** Renders YAML by Salt's rules. The same text for another host is parsed once and then copied. */
 export const renderYaml = (text: string, stage: Stage): Data | Promise<Data> => {
   const { request, tainted, origins } = stage;
-  const { taint } = request.context;
+  const { taint, yamlEvents: events } = request.context;
   if (text.length >= sharedText && !(tainted && taint))
-    return renderShared(text, { file: request.file, trace: traceOf(origins, request.file) });
+    return renderShared(text, {
+      file: request.file,
+      trace: traceOf(origins, request.file),
+      events,
+    });
   const key = tainted && taint ? `${request.file}${markOf(tainted)}` : request.file;
   const known = cache.get(text)?.get(key);
   if (known) return runSteps(learned(known, request));
@@ -47,6 +51,7 @@ export const renderYaml = (text: string, stage: Stage): Data | Promise<Data> => 
     file: request.file,
     ordered: true,
     trace: traceOf(origins, request.file),
+    events,
     ...(tainted && taint ? { taint: { ranges: tainted, owner: taint.owner, onScalar } } : {}),
   };
   const keep = (loaded: Data): Kept => {

@@ -192,7 +192,7 @@ class PieceLoader {
     const { taint } = source;
     const inside = taint && rangesOf(cutRanges(taint.ranges, start, end));
     if (!inside) return undefined;
-    const piece = new YamlSource(source.text.slice(start, end), {});
+    const piece = new YamlSource(source.text.slice(start, end), { events: source.events });
     const refuse = (range: TaintRange): never => {
       throw taintError(source, taint, range, range.start + start);
     };

@@ -13,6 +13,7 @@ import {
   withoutTabs,
 } from './leniency.ts';
 import { maxDepth } from './node.ts';
+import type { EventCache } from './packed-events.ts';
 import { syntaxError } from './syntax-error.ts';
 import type { YamlSource } from './yaml-error.ts';
 
@@ -57,7 +58,7 @@ const parseText = (source: YamlSource, given: string): Parsed => {
   let isLenient = false;
   for (let round = 0; ; round += 1) {
     try {
-      const parsed = read(withoutTabs(text, tabs), edits);
+      const parsed = read(withoutTabs(text, tabs), edits, source.events);
       if (edits.length + tabs.length === 0) return parsed;
       const constructs = constructsOf(parsed);
       const kept = verified(edits, constructs);
@@ -82,15 +83,24 @@ const parseText = (source: YamlSource, given: string): Parsed => {
 
 const deficient = 'deficient indentation';
 
-const read = (text: string, edits: readonly Edit[]): Parsed => {
-  if (edits.length === 0) {
-    const events = parseEvents(text, { maxDepth: maxDepth + 2 });
-    return { text, events, sourceOffset: same };
-  }
+const read = (text: string, edits: readonly Edit[], cache: EventCache | undefined): Parsed => {
+  if (edits.length === 0) return { text, events: eventsOf(text, cache), sourceOffset: same };
   const applied = new Edits(edits);
   const edited = applied.apply(text);
-  const events = parseEvents(edited, { maxDepth: maxDepth + 2 });
-  return { text: edited, events, sourceOffset: applied.sourceOffset };
+  return { text: edited, events: eventsOf(edited, cache), sourceOffset: applied.sourceOffset };
 };
+
+/** Returns the events of a text, from an earlier run if it is worth it. */
+const eventsOf = (text: string, cache: EventCache | undefined): readonly Event[] => {
+  const kept = text.length < worthKeeping ? undefined : cache;
+  const known = kept?.get(text);
+  if (known) return known;
+  const events = parseEvents(text, { maxDepth: maxDepth + 2 });
+  kept?.put(text, events);
+  return events;
+};
+
+/** Characters from which on reading a file is much faster than parsing. */
+const worthKeeping = 16_000;
 
 const same = (offset: number): number => offset;

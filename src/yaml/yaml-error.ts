@@ -3,6 +3,7 @@ import type { Ranges } from '../data/taint.ts';
 import type { TextPosition, Trace } from '../data/values/position.ts';
 import type { Data } from '../data/values/value.ts';
 import { type SourceLocation, TsaltError } from '../protocol/error.ts';
+import type { EventCache } from './packed-events.ts';
 
 export type YamlLoadOptions = {
   /** The file's name in errors. */
@@ -17,6 +18,8 @@ export type YamlLoadOptions = {
   readonly trace?: Trace | undefined;
   /** The host-supplied parts of the text. They must not change its structure. */
   readonly taint?: TaintOptions | undefined;
+  /** Knows large texts of earlier runs. */
+  readonly events?: EventCache | undefined;
 };
 
 /** The host-supplied parts of a text, and a callback about their values. */
@@ -76,16 +79,19 @@ export class YamlSource {
   readonly ordered: boolean;
   readonly tags: CustomTags | undefined;
   readonly taint: TaintOptions | undefined;
+  readonly events: EventCache | undefined;
   readonly #trace: Trace | undefined;
   readonly #lines: TextLines;
 
-  constructor(text: string, { file, firstLine, ordered, tags, taint, trace }: YamlLoadOptions) {
+  constructor(text: string, options: YamlLoadOptions) {
+    const { file, firstLine, ordered, tags, taint, trace, events } = options;
     this.text = text;
     this.file = file ?? '<unicode string>';
     this.firstLine = firstLine ?? 1;
     this.ordered = ordered ?? false;
     this.tags = tags;
     this.taint = taint;
+    this.events = events;
     this.#trace = trace;
     this.#lines = new TextLines(text, this.firstLine);
   }

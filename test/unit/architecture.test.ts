@@ -152,7 +152,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
   },
   runtime: { imports: ['modules', 'data', 'protocol'] },
   modules: { imports: ['data', 'protocol'], packages: ['tsalt-ssh/module', 'vitest'] },
-  yaml: { imports: ['data', 'protocol'], packages: ['js-yaml'] },
+  yaml: { imports: ['data', 'protocol'], packages: ['js-yaml', 'js-yaml/package.json'] },
   trust: { imports: ['protocol'] },
   memory: { imports: [] },
   data: { imports: ['protocol'] },

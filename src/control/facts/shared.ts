@@ -19,6 +19,7 @@ import type { TextReads } from '../../render/types.ts';
 import type { NodeSource } from '../../transport/node-source.ts';
 import type { PillarSettings } from '../../wrapper/context.ts';
 import type { UserModules } from './user-modules.ts';
+import type { YamlEvents } from './yaml-events.ts';
 
 /** Shared by all hosts of one run. */
 export type Shared = {
@@ -32,6 +33,8 @@ export type Shared = {
   readonly pillarRoots: FileRoots;
   readonly emit: (event: RunEvent) => void;
   readonly nodeSource: NodeSource;
+  /** The structures of large YAML texts, from earlier runs. */
+  readonly yamlEvents?: YamlEvents;
   /** Data of other hosts; absent where no host can be asked. */
   readonly mine?: Mine;
   /** Asks the main process to compile a host's pillar; absent in the main process itself. */

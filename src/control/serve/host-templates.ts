@@ -47,7 +47,7 @@ export class HostTemplates {
   }
 
   context(pillar: Dict, saltenv: string): RenderContext {
-    const { trace } = this.#facts.shared;
+    const { trace, yamlEvents } = this.#facts.shared;
     return {
       ...(trace ? { onReads: trace.reads, isOneOfMany: true } : {}),
       grains: this.#facts.grains,
@@ -58,6 +58,7 @@ export class HostTemplates {
       onlyLooks: this.#calls.onlyLooks,
       said: this.#facts.hasSaidWhole,
       taint: this.#facts.taint,
+      yamlEvents,
       livesHere: async fun => (await this.#calls.wrapper(fun)) !== undefined,
     };
   }

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { privateDir, writePrivate } from '../../bundle/private-dir.ts';
+import { isUnwritable } from '../../trust/spare-cache.ts';
+import {
+  type EventCache,
+  eventFormat,
+  packEvents,
+  unpackEvents,
+} from '../../yaml/packed-events.ts';
+
+type Events = Parameters<EventCache['put']>[1];
+
+/** Bytes in the folder, at most; further texts replace the oldest. */
+const mostKept = 64_000_000;
+/** Bytes that one run adds, at most. */
+const mostAdded = 16_000_000;
+const keepDays = 30;
+
+/**
+ * Keeps the structures of large YAML texts in `cachedir/yaml`, for later runs with the same texts. A
+ * file is named by the hash of its text, and contains places within it. A folder that cannot be read
+ * or written, or a damaged file, only costs time.
+ */
+export class YamlEvents implements EventCache {
+  readonly #cachedir: string;
+  /** Contents of files, by name, to be written at the end of the run. */
+  readonly #added = new Map<string, Uint8Array>();
+  #size = 0;
+  #isTrusted: boolean | undefined;
+
+  constructor(cachedir: string) {
+    this.#cachedir = cachedir;
+  }
+
+  get = (text: string): Events | undefined => {
+    if (!this.#mayRead()) return undefined;
+    try {
+      const { buffer } = new Uint8Array(readFileSync(join(this.#folder, nameOf(text))));
+      return unpackEvents(new Int32Array(buffer), text.length);
+    } catch {
+      return undefined;
+    }
+  };
+
+  put = (text: string, events: Events): void => {
+    const packed = packEvents(events);
+    if (!packed || this.#size + packed.byteLength > mostAdded) return;
+    this.#size += packed.byteLength;
+    this.#added.set(nameOf(text), new Uint8Array(packed.buffer));
+  };
+
+  /** Writes what this run has added, and removes what is old. */
+  async save(): Promise<void> {
+    if (this.#added.size === 0) return;
+    try {
+      privateDir(join(privateDir(this.#cachedir), 'yaml'));
+      for (const [name, content] of this.#added) {
+        this.#added.delete(name);
+        await writePrivate(join(this.#folder, name), content);
+      }
+      await prune(this.#folder);
+    } catch (error) {
+      isUnwritable(this.#cachedir, error);
+    }
+  }
+
+  get #folder(): string {
+    return join(this.#cachedir, 'yaml');
+  }
+
+  /** Whether nobody else can choose how a text is read. */
+  #mayRead(): boolean {
+    if (this.#isTrusted === undefined)
+      try {
+        privateDir(this.#cachedir);
+        this.#isTrusted = true;
+      } catch {
+        this.#isTrusted = false;
+      }
+    return this.#isTrusted;
+  }
+}
+
+const nameOf = (text: string): string =>
+  createHash('sha256').update(eventFormat).update('\0').update(text).digest('hex');
+
+const prune = async (folder: string): Promise<void> => {
+  const names = await readdir(folder);
+  const aged = await Promise.all(
+    names.map(async name => {
+      const path = join(folder, name);
+      // Another run may remove it meanwhile.
+      const found = await stat(path).catch(() => undefined);
+      return { path, time: found?.mtimeMs ?? 0, size: found?.size ?? 0 };
+    }),
+  );
+  const oldest = Date.now() - keepDays * 24 * 60 * 60 * 1000;
+  let kept = 0;
+  for (const { path, time, size } of aged.sort((one, other) => other.time - one.time)) {
+    kept += size;
+    if (kept > mostKept || time < oldest) await rm(path, { force: true });
+  }
+};
