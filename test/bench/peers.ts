@@ -8,8 +8,15 @@ import { type Program, programsOn } from './peers/programs.ts';
 import { checkFiles, type Workload, workloads } from './peers/workloads.ts';
 import { type Bed, withBed } from './project.ts';
 
-/** What one run took: milliseconds, and the processor's time on both sides. */
-type Taken = { readonly wall: number; readonly control: number; readonly host: number };
+/**
+ * What one run took: milliseconds, and the processor's time on both sides, that of the hosts where
+ * it can be counted.
+ */
+type Taken = {
+  readonly wall: number;
+  readonly control: number;
+  readonly host: number | undefined;
+};
 
 type PeersOptions = {
   readonly runs?: number | undefined;
@@ -61,7 +68,7 @@ const measureWorkload = async (
       'median ms': Math.round(median(own.map(({ wall }) => wall))),
       'x floor': median(ratios).toFixed(2),
       'control CPU ms': Math.round(median(own.map(({ control }) => control))),
-      'host CPU ms': Math.round(median(own.map(({ host }) => host))),
+      'host CPU ms': medianOf(own.map(({ host }) => host)),
       'bytes up': up,
       'bytes down': down,
     });
@@ -80,15 +87,21 @@ const runOnce = async (
   if (workload.isNew) removeFolder(target);
   const isAgain = !workload.isNew && existsSync(join(target, workload.name));
   const before = isAgain ? checkFiles(target, workload) : undefined;
-  const cpuBefore = cpuOfChildren(bed.sshd.pid);
+  const cpuBefore = await bed.cpu?.read();
   const { wall, control } = await timeCommand(bed, program, workload, port);
   program.reset?.();
-  await sessionsEnd(bed);
+  const cpuAfter = await (bed.cpu ? bed.cpu.read() : sessionsEnd(bed));
   const after = checkFiles(target, workload);
   if (before !== undefined && before !== after)
     throw new Error(`${program.name} wrote files of ${workload.name} again.`);
-  return { wall, control, host: cpuOfChildren(bed.sshd.pid) - cpuBefore };
+  const host = cpuAfter === undefined || cpuBefore === undefined ? undefined : cpuAfter - cpuBefore;
+  return { wall, control, host };
 };
+
+const medianOf = (values: readonly (number | undefined)[]): number | string =>
+  values.includes(undefined)
+    ? 'unknown'
+    : Math.round(median(values.filter(value => value !== undefined)));
 
 const usage = new URL('usage.cjs', import.meta.url).pathname;
 
@@ -138,8 +151,8 @@ const cpuOfChildren = (pid: number): number => {
   return (Number(fields[13]) + Number(fields[14])) * 10;
 };
 
-/** Waits for the sessions of sshd: their time counts when they have ended. */
-const sessionsEnd = async ({ sshd: { pid } }: Bed): Promise<void> => {
+/** Waits for the sessions of sshd, so that none of them takes time of the next run. */
+const sessionsEnd = async ({ sshd: { pid } }: Bed): Promise<undefined> => {
   const children = `/proc/${pid}/task/${pid}/children`;
   for (let turn = 0; turn < 200 && readFileSync(children, 'utf8').trim() !== ''; turn += 1)
     await sleep(20);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../helpers/cli.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { type Sshd, startSshd } from '../helpers/sshd.ts';
+import { type HostCpu, hostCpu } from './host-cpu.ts';
 import { timeProcess } from './measure.ts';
 
 /** An sshd on loopback whose sessions have a home of their own, and a place for projects. */
@@ -12,6 +13,8 @@ export type Bed = {
   /** The sessions' home: its `.cache` holds what runs leave there. */
   readonly home: string;
   readonly sshd: Sshd;
+  /** Undefined where this user cannot make a cgroup. */
+  readonly cpu: HostCpu | undefined;
 };
 
 /** Runs the work on a fresh bed and clears it away. */
@@ -25,10 +28,12 @@ export const withBed = async <T>(work: (bed: Bed) => Promise<T>): Promise<T> => 
     dir: join(dir, 'sshd'),
     config: [`SetEnv HOME=${home} BASH_ENV=`, 'PermitUserEnvironment no', 'MaxSessions 500'],
   });
+  const cpu = hostCpu(sshd.pid);
   try {
-    return await work({ dir, home, sshd });
+    return await work({ dir, home, sshd, cpu });
   } finally {
     await sshd.close();
+    await cpu?.close();
     removeFolder(dir);
   }
 };

@@ -75,13 +75,13 @@ const tsalt = (bed: Bed): Program => ({
     const folder = join(dir, 'tsalt', String(port));
     write(folder, 'known_hosts', `[127.0.0.1]:${port} ${sshd.hostKeys[0]}\n`);
     write(folder, 'tsalt.yaml', `known_hosts_file: known_hosts\ncachedir: ${join(dir, 'cache')}\n`);
-    const roster = `roster-${workload.hosts}.yaml`;
-    const entry = `{host: 127.0.0.1, port: ${port}, user: ${sshd.user}, priv: ${sshd.key}, timeout: 60}`;
+    const roster = `roster-${workload.name}.yaml`;
+    const entry = `host: 127.0.0.1, port: ${port}, user: ${sshd.user}, priv: ${sshd.key}, timeout: 60`;
     write(
       folder,
       roster,
       numbersOf(workload)
-        .map(number => `${hostName(number)}: ${entry}\n`)
+        .map(number => `${hostName(number)}: {${entry}${workspaceOf(bed, workload, number)}}\n`)
         .join(''),
     );
     const states = join(folder, 'states');
@@ -98,6 +98,13 @@ const tsalt = (bed: Bed): Program => ({
     };
   },
 });
+
+/**
+ * A workspace of its own for each host of a run of states: one machine runs them one after the other,
+ * twenty machines do not.
+ */
+const workspaceOf = ({ dir }: Bed, { hosts, files }: Workload, number: number): string =>
+  hosts > 1 && files > 0 ? `, thin_dir: ${join(dir, 'workspaces', hostName(number))}` : '';
 
 /** Ansible, without gathering facts and with its interpreter given: both save it time. */
 const ansible = (bed: Bed, name: string, settings: Readonly<Record<string, string>>): Program => {
