@@ -7,12 +7,14 @@ import * as eventState from '../../../src/modules/event/states/event.ts';
 import * as stateExec from '../../../src/modules/salt/exec/state.ts';
 import * as testAbout from '../../../src/modules/salt/exec/test/about.ts';
 import * as testCalls from '../../../src/modules/salt/exec/test/calls.ts';
+import * as testChained from '../../../src/modules/salt/exec/test/chained.ts';
+import * as testLoaded from '../../../src/modules/salt/exec/test/loaded.ts';
 import * as moduleState from '../../../src/modules/salt/states/module.ts';
 import * as testState from '../../../src/modules/salt/states/test.ts';
 import { nothing } from '../../helpers/nothing.ts';
 import { contextOf, testing, within } from '../../modules/_context.ts';
 
-const testExec = { ...testAbout, ...testCalls };
+const testExec = { ...testAbout, ...testCalls, ...testChained, ...testLoaded };
 const grains: { [name: string]: unknown } = {};
 const other = {
   fails: () => false,

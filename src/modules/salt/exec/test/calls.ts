@@ -4,19 +4,15 @@
 
 import { createHash, getHashes, randomInt } from 'node:crypto';
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import { messageOf } from '../../../../protocol/error.ts';
 import { notDone } from '../../../_shared/states/not-done.ts';
 import { plainRepr } from '../../../_shared/text/python-text.ts';
 import {
   __context__,
   __opts__,
-  __salt__,
   CommandExecutionError,
-  kwargs as keywords,
   type Plain,
   type PlainDict,
   SaltInvocationError,
-  untyped,
 } from '../../../api.ts';
 
 export const __func_alias__ = { true_: 'true', false_: 'false', try_: 'try' };
@@ -54,18 +50,8 @@ export const sleep = async (length: number): Promise<boolean> => {
  */
 export const rand_sleep = (max = 60): Promise<boolean> => sleep(randomInt(max + 1));
 
-/** The option `test.foo` of the configuration. */
-export const conf_test = (): Promise<Plain> => call('config.option')('test.foo');
-
 /** The options of this run. */
 export const get_opts = (): PlainDict => ({ ...__opts__ }) as PlainDict;
-
-/**
- * Calls another function by way of `__salt__`.
- * @param func its name
- * @param args its arguments
- */
-export const cross_test = (func: string, args: Plain[] = []): Promise<Plain> => call(func)(...args);
 
 /** The keyword arguments, as they came. */
 export const kwarg = (kwargs: { [key: string]: Plain } = {}): PlainDict => kwargs;
@@ -195,26 +181,6 @@ export const raise_exception = (name: string, ...args: Plain[]): never => {
 };
 
 /**
- * Calls a function; returns null when it throws.
- * @param module the function
- * @param return_try_exception return the message instead
- */
-export const try_ = async (
-  module: string,
-  {
-    return_try_exception = false,
-    ...rest
-  }: { return_try_exception?: boolean; [key: string]: Plain | undefined } = {},
-): Promise<Plain> => {
-  try {
-    return (await call(module)(keywords(rest))) ?? null;
-  } catch (error) {
-    if (!return_try_exception) return null;
-    return messageOf(error);
-  }
-};
-
-/**
  * Fails unless the value is true.
  * @param assertion the value
  */
@@ -230,9 +196,3 @@ export const tty = (..._args: unknown[]): never =>
 
 /** The stack of the call. */
 export const stack = (): string => new Error('stack').stack ?? '';
-
-const call = (name: string): ((...args: unknown[]) => Promise<Plain>) => {
-  const fun = untyped(__salt__)[name];
-  if (!fun) throw new CommandExecutionError(`'${name}' is not available.`);
-  return fun;
-};
