@@ -4,6 +4,7 @@ import type {
   ModuleMeta,
   UnknownArguments,
 } from '../protocol/meta.ts';
+import { virtualNames } from './describe/virtual-names.ts';
 import type { FoundModule } from './discover.ts';
 import {
   type ExportedFunction,
@@ -13,7 +14,6 @@ import {
 import { literal, readSignature } from './signature.ts';
 import type { Binding, ModuleSource, Sources } from './source.ts';
 import { type DocComment, docOf, parseDocComment } from './tsdoc.ts';
-import { virtualNames } from './virtual-names.ts';
 
 /** The description of a module from its source, with further data for the loader. */
 export type Described = {

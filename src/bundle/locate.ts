@@ -37,11 +37,16 @@ const packageName = (folder: string): unknown => {
  */
 export const bundlerVersion = (from: string = import.meta.url): string => {
   const own = fileURLToPath(from);
-  const files = own.endsWith('.ts')
-    ? readdirSync(dirname(own)).map(name => join(dirname(own), name))
-    : [own];
+  const files = own.endsWith('.ts') ? filesIn(dirname(own)) : [own];
   return files
     .map(file => statSync(file))
     .map(({ size, mtimeMs }) => `${size} ${mtimeMs}`)
     .join(',');
 };
+
+/** Returns the paths of the files in a folder and those below it, sorted. */
+export const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map(name => join(folder, name))
+    .filter(path => statSync(path).isFile())
+    .sort();

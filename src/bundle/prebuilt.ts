@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import type { ControlFunction } from '../protocol/manifest.ts';
@@ -6,7 +6,7 @@ import { type CachePaths, pathsOf } from './cache-paths.ts';
 import type { FoundModule } from './discover.ts';
 import type { Goal } from './entry.ts';
 import { type InputMetadata, inputMetadata, sha256 } from './inputs.ts';
-import { packageRoot } from './locate.ts';
+import { filesIn, packageRoot } from './locate.ts';
 import { writePrivate } from './private-dir.ts';
 
 /*
@@ -155,7 +155,7 @@ export const prebuiltIndex = (
   const folder = join(root, 'src', 'bundle');
   return JSON.stringify({
     ...requestHashes(request),
-    bundler: readdirSync(folder).map(name => inputOf(inputMetadata(join(folder, name)))),
+    bundler: filesIn(folder).map(path => inputOf(inputMetadata(path))),
     // Packages are not checked: whatever replaces them also rebuilds this (`prepare`).
     inputs: built.inputs.map(inputOf).filter(([path]) => !path.split(sep).includes('node_modules')),
     sha256: built.sha256,

@@ -1,6 +1,6 @@
-import { exportedFunction } from './exported-functions.ts';
-import { literal } from './signature.ts';
-import type { ExpressionNode, ModuleSource, Sources } from './source.ts';
+import { exportedFunction } from '../exported-functions.ts';
+import { literal } from '../signature.ts';
+import type { ExpressionNode, ModuleSource, Sources } from '../source.ts';
 
 /** Returns the names that `__virtual__` returns as literals; `computed` if it may return others. */
 export const virtualNames = (
