@@ -4,6 +4,7 @@ import type {
   ModuleMeta,
   UnknownArguments,
 } from '../protocol/meta.ts';
+import { needsNoGrains } from './describe/needs-no-grains.ts';
 import { virtualNames } from './describe/virtual-names.ts';
 import type { FoundModule } from './discover.ts';
 import {
@@ -83,13 +84,16 @@ const readModule = (
     {},
     ...parsed.map(source => constantOf(sources, source, '__func_alias__')),
   ) as Record<string, string>;
-  const all = parsed.flatMap(source =>
-    exportedFunctions(sources, source)
+  const isPlain = grainless(sources, parsed, base);
+  const all = parsed.flatMap(source => {
+    const needs = isPlain(source) ? ({ needsNoGrains: true } as const) : {};
+    return exportedFunctions(sources, source)
       .filter(([exportName]) => !exportName.startsWith('_'))
-      .map(([exportName, fun]) =>
-        describeFunction(sources, exportName, aliasOf(aliases, exportName), fun),
-      ),
-  );
+      .map(([exportName, fun]) => ({
+        ...describeFunction(sources, exportName, aliasOf(aliases, exportName), fun),
+        ...needs,
+      }));
+  });
   const isHook = ({ exportName }: FunctionMeta): boolean =>
     base.kind === 'state' && hookNames.has(exportName);
   const functions = all.filter(fun => !isHook(fun));
@@ -132,6 +136,30 @@ const readModule = (
       ? { parts: parsed.map(source => [...source.exports.keys()]) }
       : {}),
   };
+};
+
+/**
+ * Returns which files of a module need no grains. A module that decides on the host whether it is
+ * loaded, or prepares itself there, has none.
+ */
+const grainless = (
+  sources: Sources,
+  parsed: readonly ModuleSource[],
+  { kind, builtin }: Pick<ModuleMeta, 'kind' | 'builtin'>,
+): ((source: ModuleSource) => boolean) => {
+  const isEligible =
+    builtin &&
+    kind === 'exec' &&
+    !parsed.some(
+      source =>
+        isOpen(source) || ['__virtual__', '__init__'].some(name => source.exports.has(name)),
+    );
+  /** The loader evaluates these files whatever the function. */
+  const isAlways = ({ exports }: ModuleSource): boolean =>
+    ['__func_alias__', '__virtualname__'].some(name => exports.has(name));
+  if (!isEligible || parsed.some(source => isAlways(source) && !needsNoGrains(sources, source)))
+    return () => false;
+  return source => needsNoGrains(sources, source);
 };
 
 /** Whether a file may export names that it does not list. */

@@ -14,8 +14,11 @@ export type LoaderConfig = {
   /** Octal umask of the runtime. */
   readonly umask?: string;
   /** Runs of one kind share a code cache: V8 reads it whole, so it holds what they use. */
-  readonly kind?: string;
+  readonly kind?: RuntimeKind;
 };
+
+/** `state`: it runs states; `lazy`: it collects grains only when it is asked for them. */
+export type RuntimeKind = 'state' | 'lazy';
 
 /** The type of the frame that contains the artifact: only the loader knows it. */
 export const artifactFrame = 3;

@@ -13,6 +13,7 @@ type Shared = {
   readonly dir: string;
   readonly suffix: string;
   readonly wipe: boolean;
+  readonly kind: LoaderConfig['kind'];
   /** May the workspace be removed? No other run works there. */
   isFree?: () => boolean;
   /** Frames that were read before the artifact came. */
@@ -286,7 +287,13 @@ if (grains) {
   config = Object.assign(config, config.grains);
   cached = find();
 }
-var shared: Shared = { sha: config.sha, dir: dir, suffix: suffix, wipe: !!config.wipe };
+var shared: Shared = {
+  sha: config.sha,
+  dir: dir,
+  suffix: suffix,
+  wipe: !!config.wipe,
+  kind: config.kind,
+};
 if (!cached) {
   var source = receive();
   if (put(file as string, source)) tidy(dir);

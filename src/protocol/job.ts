@@ -13,8 +13,10 @@ export type Hello = {
   readonly protocol: number;
   readonly node: string;
   readonly pid: number;
-  readonly user: string;
-  readonly grains: PlainDict;
+  /** The account that the runtime works as; comes with grains. */
+  readonly user?: string;
+  /** Null where the control node said that they can wait: request `grains` asks for them. */
+  readonly grains: PlainDict | null;
   /**
    * Sent by the program that only collects grains: a grains module called a function that only the
    * artifact has, so grains are missing.
@@ -32,6 +34,8 @@ export type CallParams = {
   readonly kwargs: PlainDict;
   readonly opts: HostOpts;
   readonly pillar?: PlainDict;
+  /** The function reads no grains, so it does not wait for them. */
+  readonly needsNoGrains?: true;
 };
 
 export type CallResult = {

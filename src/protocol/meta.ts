@@ -51,6 +51,8 @@ export type FunctionMeta = {
   readonly examples?: readonly string[];
   /** How a state treats unknown arguments, if it does not refuse them. */
   readonly unknown?: UnknownArguments;
+  /** A built-in function whose sources cannot read grains: it may run before they are collected. */
+  readonly needsNoGrains?: true;
   readonly line: number;
 };
 

@@ -21,6 +21,8 @@ declare const TS: {
   /** The workspace is removed at the end, if this is set and returns true. */
   isFree?: () => boolean;
   readonly wipe?: boolean;
+  /** See `RuntimeKind` of `loader/config.ts`. */
+  readonly kind?: string;
 };
 
 /** The artifact's start: serves the control node with the modules of the manifest. */
@@ -38,6 +40,7 @@ export const start = ({ manifest }: { readonly manifest: Manifest }): void => {
     dir: TS.dir,
     suffix: TS.suffix ?? '',
     wipe: TS.wipe === true,
+    isLazy: TS.kind === 'lazy',
     sha: TS.sha,
     ...(TS.pre === undefined ? {} : { preloaded: TS.pre }),
   });

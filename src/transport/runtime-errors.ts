@@ -6,9 +6,13 @@ import type { LoaderLine } from './handshake-messages.ts';
 import type { Platform } from './node-source.ts';
 import { readable } from './unreachable.ts';
 
-/** @throws {TsaltError} `wire-version` */
-export const checkHello = (host: Host, hello: Hello): void => {
-  if (!isPlainDict(hello) || hello.protocol !== protocolVersion || !isPlainDict(hello.grains))
+/**
+ * @param isLazy grains may be missing
+ * @throws {TsaltError} `wire-version`
+ */
+export const checkHello = (host: Host, hello: Hello, isLazy: boolean): void => {
+  const hasGrains = (): boolean => isPlainDict(hello.grains) || (isLazy && hello.grains === null);
+  if (!isPlainDict(hello) || hello.protocol !== protocolVersion || !hasGrains())
     throw new TsaltError('wire-version', `${host.id}: the runtime speaks another protocol.`, {
       kind: 'host',
     });

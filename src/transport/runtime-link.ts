@@ -1,3 +1,4 @@
+import type { RuntimeKind } from '../loader/config.ts';
 import type { Artifact } from '../protocol/artifact.ts';
 import type { Phase } from '../protocol/event.ts';
 import type { Host, Secret } from '../protocol/host.ts';
@@ -41,8 +42,8 @@ export type RuntimeOptions = {
   readonly askSudoPassword?: () => Promise<Secret>;
   /** Run `ssh_pre_flight` even if it has already run. */
   readonly preFlight?: boolean;
-  /** The kind of run: see `LoaderConfig`. */
-  readonly kind?: 'state';
+  /** See `LoaderConfig`. */
+  readonly kind?: RuntimeKind;
   /** Leave nothing on the host. */
   readonly wipe?: boolean;
   /** A workspace with a random name, for this run only; implies `wipe`. */

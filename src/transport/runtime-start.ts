@@ -189,7 +189,7 @@ export class RuntimeStart {
         },
       );
     });
-    checkHello(host, hello);
+    checkHello(host, hello, this.#options.kind === 'lazy');
     return {
       hello,
       peer,

@@ -83,6 +83,7 @@ export const connectRuntime = async (
     ...(grainsProgram ? { grainsProgram } : {}),
     ...(isPrepared ? { isPrepared } : {}),
     ...(shared.request.fun.startsWith('state.') ? { kind: 'state' as const } : {}),
+    ...(early?.needsNoGrains ? { kind: 'lazy' as const } : {}),
     events: {
       'state-start': (said: unknown) => {
         const started = readStarted(said);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { privateDir, writePrivate } from '../../bundle/private-dir.ts';
 import type { Config } from '../../config/config.ts';
@@ -22,6 +22,10 @@ export const lastGrains = (request: Request, host: Host): PlainDict | undefined 
   const kept = readKept(request.config, host);
   return kept?.useless?.includes(callKey(request)) ? undefined : kept?.grains;
 };
+
+/** Whether a run that learns no grains loses nothing: those of an earlier run are kept, or none ever. */
+export const isKept = (config: Config, host: Host): boolean =>
+  !config.minion_data_cache || existsSync(fileOf(config, host));
 
 /** Returns the grains of a host's last run. */
 export const cachedGrains = (config: Config, host: Host): PlainDict | undefined =>

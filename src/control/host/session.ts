@@ -11,7 +11,7 @@ import { type AskSource, SourceResults } from '../pillar/source-results.ts';
 import { HostAttempt } from './attempt.ts';
 import { type RollbackLink, runWithRollback } from './confirm-rollback.ts';
 import { connectRuntime, servedOf, type Wiring } from './connect-runtime.ts';
-import { type EarlyCall, earlyCall } from './early-call.ts';
+import { askGrains, type EarlyCall, earlyCall } from './early-call.ts';
 import { failedRun } from './failed-run.ts';
 import { type HostRun, phase } from './host-run.ts';
 import { RuntimeSlot, type Served } from './kept-runtimes.ts';
@@ -41,6 +41,8 @@ export class HostSession {
   /** The run has a result, so the session can reuse the runtime. */
   #isWell = false;
   #early: EarlyCall | undefined;
+  /** The grains of a host whose early call needed none. */
+  #asked: Promise<void> | undefined;
   /** The start of the whole runtime, where the program that only collects grains ran before. */
   #complete: Promise<Link> | undefined;
   /** `ssh_pre_flight` must run before anything else does. */
@@ -118,7 +120,8 @@ export class HostSession {
     };
     const link = isTarget ? await this.#askFirst(wiring) : await this.#startRuntime(wiring);
     if (link.isGrainsOnly) return this.#greetedByGrains(link);
-    this.#speculated = this.#speculation?.commit(link.hello.grains, link.peer);
+    const { grains } = link.hello;
+    if (grains) this.#speculated = this.#speculation?.commit(grains, link.peer);
     this.#greetedBy(link);
   }
 
@@ -141,7 +144,7 @@ export class HostSession {
 
   /** Learns the grains. A pillar that calls functions of the host needs the whole runtime. */
   async #greetedByGrains({ hello }: Link): Promise<void> {
-    this.#attempt.greet(hello.grains, async () => (await this.#startWhole()).peer);
+    this.#attempt.greet(hello.grains ?? {}, async () => (await this.#startWhole()).peer);
     this.#greet();
     if (hello.isPartial) await this.#startWhole();
   }
@@ -172,11 +175,25 @@ export class HostSession {
 
   #greetedBy({ hello, peer }: Link): void {
     if (this.#speculated) this.#attempt = this.#speculated.attempt;
-    else this.#attempt.greet(hello.grains, peer);
+    else this.#attempt.greet(hello.grains ?? {}, peer);
     this.#greet();
-    this.#answering ??= { call: (fun, args, isEarly) => this.#attempt.answer(fun, args, isEarly) };
+    this.#answering ??= {
+      call: async (fun, args, isEarly) => {
+        await this.#allGrains();
+        return this.#attempt.answer(fun, args, isEarly);
+      },
+    };
     this.#run.shared.mine?.greeted(this.#run.host.id, this.#answering);
     this.#run.gate?.connected();
+  }
+
+  /** Asks for the grains of a host that has not collected them, before anything uses them. */
+  #allGrains(): Promise<void> {
+    this.#asked ??= (async () => {
+      const { hello, peer } = this.#link ?? {};
+      if (hello?.grains === null && peer) this.#attempt.facts.learnGrains(await askGrains(peer));
+    })();
+    return this.#asked;
   }
 
   /** Decides, now that the grains are known, whether the host is a target. */
@@ -197,9 +214,10 @@ export class HostSession {
   /** Keeps the host's grains for the speculation of its next run. */
   async keepGrains(): Promise<void> {
     const { host, shared } = this.#run;
-    if (!this.#link || this.#isKept || this.#link.hello.isPartial) return;
+    const { grains, isPartial } = this.#link?.hello ?? {};
+    if (!grains || this.#isKept || isPartial) return;
     const wasWrong = this.#speculation !== undefined && !this.#speculated;
-    await keepGrains(shared.request, host, this.#link.hello.grains, wasWrong);
+    await keepGrains(shared.request, host, grains, wasWrong);
   }
 
   /** The result of a run that an error ended. */
@@ -315,6 +333,7 @@ export class HostSession {
         method,
         async (params, peer) => {
           await this.#greeted;
+          await this.#allGrains();
           return this.#attempt.handlers[method]?.(params, peer);
         },
       ]),
@@ -354,7 +373,7 @@ export class HostSession {
       reopen: async () => {
         const { hello, peer } = await this.#reopen('the host restarts');
         const bootId = await calls.callHost('file.read', [bootFile], {}, { early: peer });
-        this.#attempt.greet(hello.grains, peer);
+        this.#attempt.greet(hello.grains ?? {}, peer);
         return plainText(bootId.value).trim();
       },
     };

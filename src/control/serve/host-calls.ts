@@ -19,6 +19,8 @@ import { readCalled } from './reported-events.ts';
 type CallSettings = {
   /** The wire before the host has sent its hello. */
   readonly early?: Peer;
+  /** See `CallParams`. */
+  readonly needsNoGrains?: boolean;
   /** The pillar for callers that cannot wait for the run's pillar. */
   readonly seen?: Dict;
   /** Paths in the arguments do not become files that the host may fetch. */
@@ -128,7 +130,7 @@ export class HostCalls {
     fun: string,
     args: readonly Plain[],
     kwargs: PlainDict,
-    { early, seen, unnamed = false, mostBytes }: CallSettings = {},
+    { early, needsNoGrains, seen, unnamed = false, mostBytes }: CallSettings = {},
   ): Promise<CallResult> => {
     if (!unnamed) {
       const { modules, opts, ownOnHost } = this.#facts;
@@ -146,6 +148,7 @@ export class HostCalls {
       kwargs,
       opts: this.#facts.opts,
       ...(early ? {} : await this.pillarForModules(seen)),
+      ...(needsNoGrains ? { needsNoGrains } : {}),
     };
     const peer = early ?? (await this.peer());
     const call = Symbol(fun);

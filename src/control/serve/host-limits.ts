@@ -6,9 +6,12 @@ import { getOwn } from '../../protocol/plain.ts';
 
 const megabyte = 1024 * 1024;
 
+/** Bytes of a host's grains, in its hello or on request. */
+export const mostGrains = 2 * megabyte;
+
 /** Bytes of each kind that one host may send in all and that the control node keeps or logs. */
 const most: Readonly<Record<string, number>> = {
-  hello: 2 * megabyte,
+  hello: mostGrains,
   'control.grains': 32 * megabyte,
   'state-start': 32 * megabyte,
   state: 256 * megabyte,

@@ -29,6 +29,12 @@ export const readCalled = (said: unknown): CallResult => {
   throw misshapen('answer to "call"');
 };
 
+/** @throws TsaltError `wire-protocol` for a malformed response to `grains` */
+export const readCollected = (said: unknown): PlainDict => {
+  if (isPlainDict(said)) return said;
+  throw misshapen('answer to "grains"');
+};
+
 /** @throws TsaltError `wire-protocol` for a malformed response to a run */
 export const readRan = (said: unknown): RunResult => {
   if (

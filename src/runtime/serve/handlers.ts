@@ -26,6 +26,7 @@ export const requestHandlers = (
     call: (params: CallParams) => beatAndAnswer(() => session.call(params)),
     names: (params: NamesParams) => beatAndAnswer(() => session.names(params)),
     run: (params: RunParams) => beatAndAnswer(session.prepare(params)),
+    grains: () => answer(() => session.grains()),
     guard: (params: RollbackRequest) => answer(() => session.settleGuard(params)),
     cancel: async () => {
       await shutdown.cancel();

@@ -20,6 +20,8 @@ import { receiveFrom, watchProcess } from './wire-end.ts';
 export type ServeOptions = {
   readonly registry: Registry;
   readonly collectGrains: (log: GrainsLog) => Promise<PlainDict>;
+  /** The hello comes without grains: they are collected when something needs them. */
+  readonly isLazy?: boolean;
   /** User modules may compute endlessly, so earlier results are flushed before they run. */
   readonly hasUserModules?: boolean;
   /** The artifact's hash. */
@@ -63,7 +65,7 @@ export const serve = (options: ServeOptions): void => {
       log: outbox.log,
     },
   });
-  const hello = makeHello(session);
+  const hello = makeHello(session, options.isLazy === true);
   const shutdown = new Shutdown({
     session,
     closePeer: error => peer.close(error),
@@ -111,13 +113,9 @@ const keepOrder = (
   }
 };
 
-const makeHello = async (session: Session): Promise<Hello> => {
+const makeHello = async (session: Session, isLazy: boolean): Promise<Hello> => {
+  const self = { protocol: protocolVersion, node: process.version, pid: process.pid };
+  if (isLazy) return { ...self, grains: null };
   const grains = await session.grains();
-  return {
-    protocol: protocolVersion,
-    node: process.version,
-    pid: process.pid,
-    user: String(grains.username ?? process.env.USER ?? ''),
-    grains,
-  };
+  return { ...self, user: String(grains.username ?? process.env.USER ?? ''), grains };
 };

@@ -7,16 +7,16 @@ import type { SessionHost } from './session-host.ts';
 /** The modules of this host: their functions, and the context in which their code runs. */
 export class HostModules {
   readonly #host: SessionHost;
-  #grains: Promise<PlainDict>;
+  #grains: Promise<PlainDict> | undefined;
   #names: ReadonlySet<string> | undefined;
 
   constructor(host: SessionHost) {
     this.#host = host;
-    this.#grains = host.collectGrains();
   }
 
-  /** Returns the grains that this host has collected. */
+  /** Returns the grains of this host, which are collected when something first needs them. */
   grains(): Promise<PlainDict> {
+    this.#grains ??= this.#host.collectGrains();
     return this.#grains;
   }
 
@@ -28,12 +28,21 @@ export class HostModules {
 
   /** Makes the context of module code in one call or run. */
   async context(opts: HostOpts, pillar: PlainDict): Promise<ModuleContext> {
+    return this.#contextWith(await this.grains(), opts, pillar);
+  }
+
+  /** Makes the context of a function that reads no grains. */
+  contextWithoutGrains(opts: HostOpts, pillar: PlainDict): ModuleContext {
+    return this.#contextWith({}, opts, pillar);
+  }
+
+  #contextWith(grains: PlainDict, opts: HostOpts, pillar: PlainDict): ModuleContext {
     const { registry, dir, emit, request } = this.#host;
     return {
       salt: registry.salt,
       states: registry.states,
       utils: registry.utils,
-      grains: withUserGrains(await this.#grains, opts),
+      grains: withUserGrains(grains, opts),
       pillar,
       opts: { cachedir: dir, ...opts },
       context: {},

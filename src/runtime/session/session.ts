@@ -80,9 +80,11 @@ export class Session {
   }
 
   /** Request `call`: one execution function of this host. */
-  call({ fun, args, kwargs, opts, pillar }: CallParams): Promise<CallResult> {
+  call({ fun, args, kwargs, opts, pillar = {}, needsNoGrains }: CallParams): Promise<CallResult> {
     return this.#work(async () => {
-      const context = await this.#modules.context(opts, pillar ?? {});
+      const context = needsNoGrains
+        ? this.#modules.contextWithoutGrains(opts, pillar)
+        : await this.#modules.context(opts, pillar);
       const value = await withContext(context, () => this.#modules.execute(fun, args, kwargs));
       const plain = toJson(value);
       const { retcode } = context.context;

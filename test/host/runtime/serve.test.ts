@@ -43,6 +43,20 @@ describe('the runtime on its wire', () => {
     });
   });
 
+  test('collects grains once, when something needs them, where they can wait', async () => {
+    const host = start(makeDir(), {}, 'lazy');
+    const early = host.peer.request<CallResult>('call', {
+      ...{ fun: 'test.grain', args: ['gathered'], kwargs: {}, opts },
+      needsNoGrains: true,
+    });
+
+    expect((await host.hello).grains).toBeNull();
+    expect((await early).value).toBeNull();
+    expect((await call(host, 'test.grain', ['gathered'])).value).toBe(1);
+    expect(await host.peer.request('grains', {})).toMatchObject({ os: 'Debian', gathered: 1 });
+    expect((await call(host, 'test.grain', ['gathered'])).value).toBe(1);
+  });
+
   test('answers a call that was sent before it said hello', async () => {
     expect(await call(start(makeDir()), 'test.echo', ['hi'])).toEqual({ value: 'hi', retcode: 0 });
   });

@@ -12,7 +12,7 @@ import {
 import { serve } from '../../../src/runtime/serve/serve.ts';
 import { tableRegistry } from './table-registry.ts';
 
-const [, , dir = ''] = process.argv;
+const [, , dir = '', kind = ''] = process.argv;
 
 let gathered = 0;
 
@@ -21,6 +21,7 @@ const nop = ({ name }: { name?: unknown }) => ({ name, changes: {}, result: true
 serve({
   sha: '',
   dir,
+  isLazy: kind === 'lazy',
   collectGrains: async () => ({
     id: 'h',
     os: 'Debian',

@@ -49,8 +49,11 @@ export type HostProcess = {
 export const startHost = (
   dir: string,
   handlers: Readonly<Record<string, Handler>> = {},
+  kind: 'lazy' | '' = '',
 ): HostProcess => {
-  const child = spawn(process.execPath, [builtHost(), dir], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [builtHost(), dir, kind], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const logs: LogLine[] = [];
   const started: StateStarted[] = [];
   const finished: StateFinished[] = [];
