@@ -50,9 +50,9 @@ export const askGrains = async (peer: Peer): Promise<PlainDict> =>
   readCollected(await peer.request('grains', {}, undefined, mostGrains));
 
 /**
- * Whether the run needs no grains: neither its function nor anything else reads them. User modules could replace the function
- * or wrap it, a session could run states next, and the first run of a host keeps its grains for
- * later runs, `validate` and `--list-targets`.
+ * Whether neither the run's function nor anything else reads grains. User modules could replace the
+ * function or wrap it, a session could run states next, and the first run of a host keeps its grains
+ * for later runs, `validate` and `--list-targets`.
  */
 const doesWithoutGrains = (
   { shared: { request }, host, kept }: HostRun,
