@@ -2,7 +2,7 @@ import type { Ranges } from '../data/taint.ts';
 import type { Trace } from '../data/values/position.ts';
 import type { Data, Dict } from '../data/values/value.ts';
 import type { FileRoots } from '../fileserver/file-roots.ts';
-import type { EventCache } from '../yaml/packed-events.ts';
+import type { YamlCache } from '../yaml/yaml-cache.ts';
 import type { IsHostString } from './secrets.ts';
 import type { Recorder } from './share/recorder.ts';
 import type { Mapping, Origins } from './source-map.ts';
@@ -35,7 +35,7 @@ export type RenderContext = {
   /** Other hosts follow: reads are recorded for the first one already. */
   readonly isOneOfMany?: boolean;
   /** The structures of large YAML texts, from earlier runs. */
-  readonly yamlEvents?: EventCache | undefined;
+  readonly yamlCache?: YamlCache | undefined;
 };
 
 /** The recorded reads of one rendering for one host. */

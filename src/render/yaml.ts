@@ -33,12 +33,12 @@ const loading = new Map<string, Promise<unknown>>();
 /** Renders YAML by Salt's rules. The same text for another host is parsed once and then copied. */
 export const renderYaml = (text: string, stage: Stage): Data | Promise<Data> => {
   const { request, tainted, origins } = stage;
-  const { taint, yamlEvents: events } = request.context;
+  const { taint, yamlCache } = request.context;
   if (text.length >= sharedText && !(tainted && taint))
     return renderShared(text, {
       file: request.file,
       trace: traceOf(origins, request.file),
-      events,
+      cache: yamlCache,
     });
   const key = tainted && taint ? `${request.file}${markOf(tainted)}` : request.file;
   const known = cache.get(text)?.get(key);
@@ -51,7 +51,7 @@ export const renderYaml = (text: string, stage: Stage): Data | Promise<Data> => 
     file: request.file,
     ordered: true,
     trace: traceOf(origins, request.file),
-    events,
+    cache: yamlCache,
     ...(tainted && taint ? { taint: { ranges: tainted, owner: taint.owner, onScalar } } : {}),
   };
   const keep = (loaded: Data): Kept => {

@@ -10,7 +10,7 @@ import {
   type SequenceNode,
   type YamlNode,
 } from './node.ts';
-import { type Parsed, parse } from './parse.ts';
+import { keepEvents, type Parsed, parse } from './parse.ts';
 import { EventReader, type NodeEvent } from './reader.ts';
 import { scalarTaint, taintError } from './scalar-taint.ts';
 import { checkTaint } from './taint-check.ts';
@@ -29,10 +29,19 @@ const unprintable = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{1
 export const compose = (source: YamlSource): YamlNode | undefined =>
   runSteps(composeInSteps(source));
 
-/** As `compose`; a step reads a part of the events. */
-export const composeInSteps = function* (source: YamlSource): Steps<YamlNode | undefined> {
+/**
+ * As `compose`; a step reads a part of the events.
+ *
+ * @param known - the events, if the text has been parsed
+ */
+export const composeInSteps = function* (
+  source: YamlSource,
+  known?: Parsed,
+): Steps<YamlNode | undefined> {
   refuseUnprintable(source);
-  const parser = new EventReader(source, (yield* checked(source)) ?? parse(source));
+  const parsed = known ?? (yield* checked(source)) ?? parse(source);
+  keepEvents(source, parsed);
+  const parser = new EventReader(source, parsed);
   const start = parser.next();
   if (start.kind === 'stream-end') return undefined;
   const root = yield* new Composer(source).document(parser);

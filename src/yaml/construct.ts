@@ -17,6 +17,7 @@ import {
   type YamlPair,
 } from './node.ts';
 import { toFloat, toInt, yamlBool } from './scalar.ts';
+import { SharedKeys } from './shared-keys.ts';
 import type { YamlSource } from './yaml-error.ts';
 
 const untagged = { scalar: coreTags.str, sequence: coreTags.seq, mapping: coreTags.map };
@@ -34,8 +35,7 @@ export class Constructor {
   readonly #done = new Map<YamlNode, Data>();
   readonly #unfilled: (() => void)[] = [];
   readonly #strings: SharedStrings | undefined;
-  /** The keys of the last mapping of each size: the records of a list have the same keys. */
-  readonly #lastKeys: DataKey[][] = [];
+  readonly #keys = new SharedKeys();
 
   /** @param shareStrings keeps equal strings once, in texts that are worth the time */
   constructor(source: YamlSource, { shareStrings = false } = {}) {
@@ -143,19 +143,10 @@ export class Constructor {
       given[index] = key;
       offsets[index] = keyNode.at;
     }
-    const keys = this.#sharedKeys(given);
+    const keys = this.#keys.of(given);
     setPositions(dict, new NodePositions(this.#source.locate, node.at, offsets, keys));
     if (this.#source.taint) markPairs(dict, keys, node.pairs);
     return dict;
-  }
-
-  /** Returns the keys of an earlier mapping if they are equal. */
-  #sharedKeys(keys: DataKey[]): DataKey[] {
-    if (keys.length > longestShared) return keys;
-    const last = this.#lastKeys[keys.length];
-    if (last?.every((key, index) => Object.is(key, keys[index]))) return last;
-    this.#lastKeys[keys.length] = keys;
-    return keys;
   }
 
   #key(node: YamlNode, mapping: MappingNode): DataKey {
@@ -286,8 +277,6 @@ export class Constructor {
     return this.#source.fault('yaml-data', message, at, undefined, text);
   }
 }
-
-const longestShared = 20;
 
 /** Returns one string for all equal ones of a text, as far as they are short. */
 class SharedStrings {

@@ -3,13 +3,15 @@ import { cutRanges, isOverfilled, isTouched, rangesOf, type TaintRange } from '.
 import { findKey } from '../data/values/key.ts';
 import { markOrdered } from '../data/values/ordered.ts';
 import { NodePositions, setPositions } from '../data/values/position.ts';
-import type { Data, DataKey, Dict } from '../data/values/value.ts';
+import { type Data, type DataKey, type Dict, isDict } from '../data/values/value.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { Composer, refuseUnprintable } from './compose.ts';
 import { Constructor } from './construct.ts';
 import { type Block, blockAt, type Piece, piecesOf } from './cut-pieces.ts';
+import { loadTree } from './load-tree.ts';
 import { coreTags, type YamlNode } from './node.ts';
-import { movedBy, type Parsed, parsePiece } from './parse.ts';
+import type { YamlTree } from './packed-tree.ts';
+import { keepEvents, movedBy, type Parsed, parsePiece } from './parse.ts';
 import { EventReader } from './reader.ts';
 import { taintError } from './scalar-taint.ts';
 import { checkTaint } from './taint-check.ts';
@@ -122,13 +124,11 @@ class PieceLoader {
       yield;
       if (piece.end - piece.start > 2 * this.#pieceSize && (yield* this.#entry(piece, add)))
         continue;
-      const node = yield* this.#compose(piece);
-      if (node?.kind !== 'mapping' || node.pairs.some(([{ tag }]) => isMerge(tag)))
-        return undefined;
-      const data = (yield* this.#data.constructInSteps(node)) as Dict;
+      const part = yield* this.#part(piece);
+      if (!part || !isDict(part.data)) return undefined;
       let index = 0;
-      for (const [key, value] of data) {
-        if (!add(key, value, node.pairs[index]?.[0].at ?? -1)) return undefined;
+      for (const [key, value] of part.data) {
+        if (!add(key, value, part.offsets[index] ?? -1)) return undefined;
         index += 1;
       }
     }
@@ -157,10 +157,10 @@ class PieceLoader {
     const offsets: number[] = [];
     for (const piece of this.#pieces(block)) {
       yield;
-      const node = yield* this.#compose(piece);
-      if (node?.kind !== 'sequence') return undefined;
-      for (const item of node.items) offsets.push(item.kind === 'scalar' ? item.at : -1);
-      for (const item of (yield* this.#data.constructInSteps(node)) as Data[]) list.push(item);
+      const part = yield* this.#part(piece);
+      if (!part || !Array.isArray(part.data)) return undefined;
+      for (const offset of part.offsets) offsets.push(offset);
+      for (const item of part.data) list.push(item);
     }
     setPositions(list, new NodePositions(this.#source.locate, block.first + block.indent, offsets));
     return list;
@@ -176,9 +176,26 @@ class PieceLoader {
     return !taint || !isTouched(taint.ranges, line - 1, line + indent);
   }
 
-  *#compose({ start, end }: Piece): Loading<YamlNode> {
+  /** Returns the data of whole entries; undefined if they are something else. */
+  *#part({ start, end }: Piece): Loading<YamlTree> {
+    const { tree, parsed } = loadTree(this.#source, start, end);
+    if (tree) return tree;
+    const node = yield* this.#compose({ start, end }, parsed);
+    if (!node || node.kind === 'scalar') return undefined;
+    if (node.kind === 'sequence') {
+      const offsets = node.items.map(item => (item.kind === 'scalar' ? item.at : -1));
+      return { data: yield* this.#data.constructInSteps(node), offsets };
+    }
+    if (node.pairs.some(([{ tag }]) => isMerge(tag))) return undefined;
+    const offsets = node.pairs.map(([key]) => key.at);
+    return { data: yield* this.#data.constructInSteps(node), offsets };
+  }
+
+  *#compose({ start, end }: Piece, known?: Parsed): Loading<YamlNode> {
     if (isTooLong(this.#source, start, end)) throw tooLong(this.#source, start);
-    const parsed = (yield* this.#checked(start, end)) ?? parsePiece(this.#source, start, end);
+    const parsed =
+      known ?? (yield* this.#checked(start, end)) ?? parsePiece(this.#source, start, end);
+    keepEvents(this.#source, parsed);
     yield;
     const reader = new EventReader(this.#source, parsed);
     reader.next();
@@ -192,7 +209,7 @@ class PieceLoader {
     const { taint } = source;
     const inside = taint && rangesOf(cutRanges(taint.ranges, start, end));
     if (!inside) return undefined;
-    const piece = new YamlSource(source.text.slice(start, end), { events: source.events });
+    const piece = new YamlSource(source.text.slice(start, end), { cache: source.cache });
     const refuse = (range: TaintRange): never => {
       throw taintError(source, taint, range, range.start + start);
     };

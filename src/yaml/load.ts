@@ -1,9 +1,10 @@
 import { runInTurns, runSteps, type Steps } from '../data/steps.ts';
 import type { Data } from '../data/values/value.ts';
 import type { Turns } from '../protocol/turns.ts';
-import { composeInSteps } from './compose.ts';
+import { composeInSteps, refuseUnprintable } from './compose.ts';
 import { Constructor } from './construct.ts';
 import { isLarge, loadPieces } from './load-large.ts';
+import { loadTree } from './load-tree.ts';
 import { sourceOf } from './source-of.ts';
 import type { YamlLoadOptions, YamlSource } from './yaml-error.ts';
 
@@ -38,6 +39,9 @@ const loadInSteps = function* (source: YamlSource, pieceSize?: number): Steps<Da
 };
 
 const loadWhole = function* (source: YamlSource): Steps<Data> {
-  const root = yield* composeInSteps(source);
+  refuseUnprintable(source);
+  const { tree, parsed } = loadTree(source, 0, source.text.length);
+  if (tree) return tree.data;
+  const root = yield* composeInSteps(source, parsed);
   return root ? yield* new Constructor(source).constructInSteps(root) : null;
 };

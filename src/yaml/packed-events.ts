@@ -7,21 +7,14 @@ import {
 } from 'js-yaml';
 import jsYaml from 'js-yaml/package.json' with { type: 'json' };
 
-/**
- * The events of texts, from earlier runs: places within a text, none of its words. Parsing takes a
- * third of the time in which a large SLS is rendered and compiled.
- */
-export type EventCache = {
-  /** Returns the events of this very text, if they are known. */
-  readonly get: (text: string) => readonly Event[] | undefined;
-  readonly put: (text: string, events: readonly Event[]) => void;
-};
-
 /** Numbers of an event: its type, and up to ten more. */
 const width = 11;
 
-/** Names what the numbers mean: another js-yaml may read a text differently. */
-export const eventFormat = `${jsYaml.version} ${width}`;
+/** Another js-yaml may read a text differently. */
+export const parserVersion = jsYaml.version;
+
+/** Changes when the meaning of the numbers does. */
+export const eventFormat = `events ${width}`;
 
 /** Writes events as numbers. Returns undefined for a document with directives, which have names. */
 export const packEvents = (events: readonly Event[]): Int32Array<ArrayBuffer> | undefined => {

@@ -13,8 +13,8 @@ import {
   withoutTabs,
 } from './leniency.ts';
 import { maxDepth } from './node.ts';
-import type { EventCache } from './packed-events.ts';
 import { syntaxError } from './syntax-error.ts';
+import { worthKeeping, type YamlCache } from './yaml-cache.ts';
 import type { YamlSource } from './yaml-error.ts';
 
 /** The events of js-yaml, and the text to which their offsets refer. */
@@ -23,6 +23,8 @@ export type Parsed = {
   readonly events: readonly Event[];
   /** Converts an offset in `text` to one in the source. */
   readonly sourceOffset: (offset: number) => number;
+  /** No earlier run has kept them. */
+  readonly isNew: boolean;
 };
 
 /** Limit of attempts; in each one, edits at wrong positions are dropped. */
@@ -58,7 +60,7 @@ const parseText = (source: YamlSource, given: string): Parsed => {
   let isLenient = false;
   for (let round = 0; ; round += 1) {
     try {
-      const parsed = read(withoutTabs(text, tabs), edits, source.events);
+      const parsed = read(withoutTabs(text, tabs), edits, source.cache);
       if (edits.length + tabs.length === 0) return parsed;
       const constructs = constructsOf(parsed);
       const kept = verified(edits, constructs);
@@ -83,24 +85,24 @@ const parseText = (source: YamlSource, given: string): Parsed => {
 
 const deficient = 'deficient indentation';
 
-const read = (text: string, edits: readonly Edit[], cache: EventCache | undefined): Parsed => {
-  if (edits.length === 0) return { text, events: eventsOf(text, cache), sourceOffset: same };
+const read = (text: string, edits: readonly Edit[], cache: YamlCache | undefined): Parsed => {
+  if (edits.length === 0) return { text, ...eventsOf(text, cache), sourceOffset: same };
   const applied = new Edits(edits);
   const edited = applied.apply(text);
-  return { text: edited, events: eventsOf(edited, cache), sourceOffset: applied.sourceOffset };
+  return { text: edited, ...eventsOf(edited, cache), sourceOffset: applied.sourceOffset };
 };
 
 /** Returns the events of a text, from an earlier run if it is worth it. */
-const eventsOf = (text: string, cache: EventCache | undefined): readonly Event[] => {
-  const kept = text.length < worthKeeping ? undefined : cache;
-  const known = kept?.get(text);
-  if (known) return known;
-  const events = parseEvents(text, { maxDepth: maxDepth + 2 });
-  kept?.put(text, events);
-  return events;
+const eventsOf = (text: string, cache: YamlCache | undefined): Pick<Parsed, 'events' | 'isNew'> => {
+  const known = text.length < worthKeeping ? undefined : cache?.events.get(text);
+  return known
+    ? { events: known, isNew: false }
+    : { events: parseEvents(text, { maxDepth: maxDepth + 2 }), isNew: true };
 };
 
-/** Characters from which on reading a file is much faster than parsing. */
-const worthKeeping = 16_000;
+/** Keeps the events of a large text for later runs. */
+export const keepEvents = ({ cache }: YamlSource, { text, events, isNew }: Parsed): void => {
+  if (isNew && text.length >= worthKeeping) cache?.events.put(text, events);
+};
 
 const same = (offset: number): number => offset;

@@ -58,7 +58,7 @@ export class EventReader {
   /** The end of the parsed text, as far as js-yaml reports it. */
   #at = 0;
 
-  constructor(source: YamlSource, { text, events, sourceOffset }: Parsed) {
+  constructor(source: YamlSource, { text, events, sourceOffset }: Omit<Parsed, 'isNew'>) {
     this.#source = source;
     this.#text = text;
     this.#events = events;
@@ -196,7 +196,7 @@ export class EventReader {
     const { style, valueStart, valueEnd } = event;
     if (style === SCALAR_STYLE.PLAIN) this.#refuseQuestion(event, begin);
     if (event.fast) return this.#text.slice(valueStart, valueEnd);
-    const value = getScalarValue(this.#text, event);
+    const value = decodeScalar(this.#text, event);
     if (style === SCALAR_STYLE.DOUBLE_QUOTED) {
       const written = this.#text.slice(valueStart, valueEnd);
       if (beyondUnicode.test(written) || /[\ud800-\udfff]/u.test(value))
@@ -205,11 +205,6 @@ export class EventReader {
           'found invalid Unicode character escape code',
           begin,
         );
-    } else if (style === SCALAR_STYLE.LITERAL_BLOCK || style === SCALAR_STYLE.FOLDED_BLOCK) {
-      // As PyYAML: the last line has a line end only where the file has one.
-      const last = this.#text[valueEnd - 1];
-      const isEnded = last === '\n' || last === '\r' || valueEnd < this.#text.length;
-      if (!isEnded && value.endsWith('\n')) return value.slice(0, -1);
     }
     return value;
   }
@@ -247,6 +242,17 @@ export class EventReader {
     return name;
   }
 }
+
+/** Returns the value of a scalar that is not written as it is. */
+export const decodeScalar = (text: string, event: ScalarEvent): string => {
+  const { style, valueEnd } = event;
+  const value = getScalarValue(text, event);
+  if (style !== SCALAR_STYLE.LITERAL_BLOCK && style !== SCALAR_STYLE.FOLDED_BLOCK) return value;
+  // As PyYAML: the last line has a line end only where the file has one.
+  const last = text[valueEnd - 1];
+  const isEnded = last === '\n' || last === '\r' || valueEnd < text.length;
+  return !isEnded && value.endsWith('\n') ? value.slice(0, -1) : value;
+};
 
 const noProperties = { anchor: undefined, tag: undefined };
 

@@ -3,7 +3,7 @@ import type { Ranges } from '../data/taint.ts';
 import type { TextPosition, Trace } from '../data/values/position.ts';
 import type { Data } from '../data/values/value.ts';
 import { type SourceLocation, TsaltError } from '../protocol/error.ts';
-import type { EventCache } from './packed-events.ts';
+import type { YamlCache } from './yaml-cache.ts';
 
 export type YamlLoadOptions = {
   /** The file's name in errors. */
@@ -19,7 +19,7 @@ export type YamlLoadOptions = {
   /** The host-supplied parts of the text. They must not change its structure. */
   readonly taint?: TaintOptions | undefined;
   /** Knows large texts of earlier runs. */
-  readonly events?: EventCache | undefined;
+  readonly cache?: YamlCache | undefined;
 };
 
 /** The host-supplied parts of a text, and a callback about their values. */
@@ -79,19 +79,19 @@ export class YamlSource {
   readonly ordered: boolean;
   readonly tags: CustomTags | undefined;
   readonly taint: TaintOptions | undefined;
-  readonly events: EventCache | undefined;
+  readonly cache: YamlCache | undefined;
   readonly #trace: Trace | undefined;
   readonly #lines: TextLines;
 
   constructor(text: string, options: YamlLoadOptions) {
-    const { file, firstLine, ordered, tags, taint, trace, events } = options;
+    const { file, firstLine, ordered, tags, taint, trace, cache } = options;
     this.text = text;
     this.file = file ?? '<unicode string>';
     this.firstLine = firstLine ?? 1;
     this.ordered = ordered ?? false;
     this.tags = tags;
     this.taint = taint;
-    this.events = events;
+    this.cache = cache;
     this.#trace = trace;
     this.#lines = new TextLines(text, this.firstLine);
   }

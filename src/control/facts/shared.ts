@@ -18,8 +18,8 @@ import type { StateResults } from '../../protocol/result.ts';
 import type { TextReads } from '../../render/types.ts';
 import type { NodeSource } from '../../transport/node-source.ts';
 import type { PillarSettings } from '../../wrapper/context.ts';
+import type { KeptYaml } from './kept-yaml.ts';
 import type { UserModules } from './user-modules.ts';
-import type { YamlEvents } from './yaml-events.ts';
 
 /** Shared by all hosts of one run. */
 export type Shared = {
@@ -34,7 +34,7 @@ export type Shared = {
   readonly emit: (event: RunEvent) => void;
   readonly nodeSource: NodeSource;
   /** The structures of large YAML texts, from earlier runs. */
-  readonly yamlEvents?: YamlEvents;
+  readonly yamlCache?: KeptYaml;
   /** Data of other hosts; absent where no host can be asked. */
   readonly mine?: Mine;
   /** Asks the main process to compile a host's pillar; absent in the main process itself. */

@@ -20,9 +20,9 @@ import { openTransport } from '../../transport/open-transport.ts';
 import type { Transport } from '../../transport/transport.ts';
 import { reportUnwritableCaches } from '../../trust/spare-cache.ts';
 import { controlFunctions } from '../../wrapper/table.ts';
+import { KeptYaml } from '../facts/kept-yaml.ts';
 import type { Shared } from '../facts/shared.ts';
 import { loadUserModules, type UserModules } from '../facts/user-modules.ts';
-import { YamlEvents } from '../facts/yaml-events.ts';
 import { KeptRuntimes } from '../host/kept-runtimes.ts';
 import { transportOptions } from '../host/transport-options.ts';
 import { checkCall, checkTestMode } from '../prepare/check-call.ts';
@@ -156,7 +156,7 @@ const conduct = async (
     stopped = await runInBatches(runs, request, { shared, signal, targets });
   } finally {
     await close();
-    await shared.yamlEvents?.save();
+    await shared.yamlCache?.save();
     emit({ type: 'end' });
   }
   if (stopped) throw stopped;
@@ -292,7 +292,7 @@ export const shareRequest = (
       own ??= artifact.then(built => loadUserModules(config, built));
       return own;
     },
-    yamlEvents: new YamlEvents(config.cachedir),
+    yamlCache: new KeptYaml(config.cachedir),
     nodeSource: nodeSource({
       cacheDir: config.cachedir,
       mirrors: readMirrors(config.node_mirror),

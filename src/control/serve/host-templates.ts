@@ -47,7 +47,7 @@ export class HostTemplates {
   }
 
   context(pillar: Dict, saltenv: string): RenderContext {
-    const { trace, yamlEvents } = this.#facts.shared;
+    const { trace, yamlCache } = this.#facts.shared;
     return {
       ...(trace ? { onReads: trace.reads, isOneOfMany: true } : {}),
       grains: this.#facts.grains,
@@ -58,7 +58,7 @@ export class HostTemplates {
       onlyLooks: this.#calls.onlyLooks,
       said: this.#facts.hasSaidWhole,
       taint: this.#facts.taint,
-      yamlEvents,
+      yamlCache,
       livesHere: async fun => (await this.#calls.wrapper(fun)) !== undefined,
     };
   }

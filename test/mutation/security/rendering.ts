@@ -44,8 +44,13 @@ export const rendering: readonly Breakage[] = [
       },
       {
         file: 'src/yaml/load-large.ts',
-        find: 'const parsed = (yield* this.#checked(start, end)) ?? parsePiece',
-        replace: 'const parsed = parsePiece',
+        find: 'known ?? (yield* this.#checked(start, end)) ?? parsePiece',
+        replace: 'known ?? parsePiece',
+      },
+      {
+        file: 'src/yaml/load-tree.ts',
+        find: 'if (source.taint || source.tags) return {};',
+        replace: 'if (source.tags) return {};',
       },
     ],
   ),

@@ -7,7 +7,7 @@ import { type Project, startProject } from '../../../helpers/project.ts';
 const word = 'unmistakable';
 const states = Array.from(
   { length: 400 },
-  (_, at) => `state ${at}:\n  test.nop:\n    - name: /etc/x${at}\n    - some: ${word}\n`,
+  (_, at) => `state ${at}:\n  test.nop:\n    - name: /etc/x${at}\n    - some: ${word}${at}\n`,
 ).join('');
 
 let project: Project;
@@ -27,14 +27,15 @@ const files = (): string[] => {
   return readdirSync(folder).map(name => join(folder, name));
 };
 
-/** Makes the word that begins at an offset a letter shorter in what is known of the text. */
-const shorten = (file: string, offset: number): void => {
+/** Makes a scalar a letter shorter in what is known of the text. */
+const shorten = (file: string, scalar: string): void => {
+  const offset = states.indexOf(scalar);
   const numbers = new Int32Array(new Uint8Array(readFileSync(file)).buffer);
   const at = numbers.findIndex(
-    (number, index) => number === offset && numbers[index + 1] === offset + word.length,
+    (number, index) => number === offset && numbers[index + 1] === offset + scalar.length,
   );
   expect(at).toBeGreaterThan(0);
-  numbers[at + 1] = offset + word.length - 1;
+  numbers[at + 1] = offset + scalar.length - 1;
   writeFileSync(file, numbers);
 };
 
@@ -48,10 +49,10 @@ test('a later run takes the structure of a large SLS from the first run, with th
   expect(kept).toHaveLength(1);
   expect(files()).toEqual(kept);
 
-  shorten(kept[0] ?? '', states.indexOf(word));
+  shorten(kept[0] ?? '', `${word}7`);
   const third = await show();
 
   expect(third, third.stderr).toMatchObject({ code: 0 });
-  expect(third.stdout.split(`"${word}"`)).toHaveLength(400);
-  expect(third.stdout.split(`"${word.slice(0, -1)}"`)).toHaveLength(2);
+  expect(third.stdout).not.toContain(`"${word}7"`);
+  expect(third.stdout.replace(`"${word}"`, `"${word}7"`)).toBe(first.stdout);
 });

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEvents } from 'js-yaml';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { YamlEvents } from '../../../src/control/facts/yaml-events.ts';
+import { KeptYaml } from '../../../src/control/facts/kept-yaml.ts';
 import { removeFolder } from '../../helpers/remove-folder.ts';
 
 let root: string;
@@ -28,18 +28,31 @@ const text = 'password: hunter22\nlist: [a, b]\n';
 const events = parseEvents(text, {});
 
 const keep = async (kept: string, more = events): Promise<void> => {
-  const run = new YamlEvents(cachedir());
-  run.put(kept, more);
+  const run = new KeptYaml(cachedir());
+  run.events.put(kept, more);
   await run.save();
 };
 
 test('a later run gets the events of the same text, and none of another', async () => {
   await keep(text);
 
-  const later = new YamlEvents(cachedir());
+  const later = new KeptYaml(cachedir());
 
-  expect(later.get(text)).toEqual(events);
-  expect(later.get(text.replace('22', '23'))).toBe(undefined);
+  expect(later.events.get(text)).toEqual(events);
+  expect(later.events.get(text.replace('22', '23'))).toBe(undefined);
+});
+
+test('a later run gets the tree of the same text, and none of another', async () => {
+  const tree = Int32Array.of(6, 0, 0, 0);
+  const run = new KeptYaml(cachedir());
+  run.trees.put(text, tree);
+  await run.save();
+
+  const later = new KeptYaml(cachedir());
+
+  expect(later.trees.get(text)).toEqual(tree);
+  expect(later.trees.get(text.replace('22', '23'))).toBe(undefined);
+  expect(later.events.get(text)).toBe(undefined);
 });
 
 test('the files are private, and hold no word of the text', async () => {
@@ -62,16 +75,16 @@ test.each([
   await keep(text);
   for (const file of files()) damage(file);
 
-  expect(new YamlEvents(cachedir()).get(text)).toBe(undefined);
+  expect(new KeptYaml(cachedir()).events.get(text)).toBe(undefined);
   await keep(text);
-  expect(new YamlEvents(cachedir()).get(text)).toEqual(events);
+  expect(new KeptYaml(cachedir()).events.get(text)).toEqual(events);
 });
 
 test('a cache folder that others may write is not read', async () => {
   await keep(text);
   chmodSync(cachedir(), 0o777);
 
-  expect(new YamlEvents(cachedir()).get(text)).toBe(undefined);
+  expect(new KeptYaml(cachedir()).events.get(text)).toBe(undefined);
 });
 
 test('a cache folder that cannot be made costs nothing but time', async () => {
@@ -79,7 +92,7 @@ test('a cache folder that cannot be made costs nothing but time', async () => {
 
   await keep(text);
 
-  expect(new YamlEvents(cachedir()).get(text)).toBe(undefined);
+  expect(new KeptYaml(cachedir()).events.get(text)).toBe(undefined);
 });
 
 test('files go after a month', async () => {
@@ -96,8 +109,8 @@ test('files go after a month', async () => {
 test('one run adds 16 MB, the folder keeps 64 MB of the newest', async () => {
   const many = Array.from({ length: 100_000 }, () => events[1]).flatMap(event => event ?? []);
   for (let run = 0; run < 5; run += 1) {
-    const added = new YamlEvents(cachedir());
-    for (let at = 0; at < 5; at += 1) added.put(`${run} ${at}`, many);
+    const added = new KeptYaml(cachedir());
+    for (let at = 0; at < 5; at += 1) added.events.put(`${run} ${at}`, many);
     await added.save();
   }
 

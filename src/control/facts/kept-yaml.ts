@@ -4,14 +4,11 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { privateDir, writePrivate } from '../../bundle/private-dir.ts';
 import { isUnwritable } from '../../trust/spare-cache.ts';
-import {
-  type EventCache,
-  eventFormat,
-  packEvents,
-  unpackEvents,
-} from '../../yaml/packed-events.ts';
+import { eventFormat, packEvents, parserVersion, unpackEvents } from '../../yaml/packed-events.ts';
+import { treeFormat } from '../../yaml/packed-tree.ts';
+import type { YamlCache } from '../../yaml/yaml-cache.ts';
 
-type Events = Parameters<EventCache['put']>[1];
+type Packed = Int32Array<ArrayBuffer>;
 
 /** Bytes in the folder, at most; further texts replace the oldest. */
 const mostKept = 64_000_000;
@@ -24,7 +21,7 @@ const keepDays = 30;
  * file is named by the hash of its text, and contains places within it. A folder that cannot be read
  * or written, or a damaged file, only costs time.
  */
-export class YamlEvents implements EventCache {
+export class KeptYaml implements YamlCache {
   readonly #cachedir: string;
   /** Contents of files, by name, to be written at the end of the run. */
   readonly #added = new Map<string, Uint8Array>();
@@ -35,22 +32,34 @@ export class YamlEvents implements EventCache {
     this.#cachedir = cachedir;
   }
 
-  get = (text: string): Events | undefined => {
+  readonly trees: YamlCache['trees'] = {
+    get: text => this.#read(treeFormat, text),
+    put: (text, packed) => this.#add(treeFormat, text, packed),
+  };
+
+  readonly events: YamlCache['events'] = {
+    get: text => {
+      const packed = this.#read(eventFormat, text);
+      return packed && unpackEvents(packed, text.length);
+    },
+    put: (text, events) => this.#add(eventFormat, text, packEvents(events)),
+  };
+
+  #read(format: string, text: string): Packed | undefined {
     if (!this.#mayRead()) return undefined;
     try {
-      const { buffer } = new Uint8Array(readFileSync(join(this.#folder, nameOf(text))));
-      return unpackEvents(new Int32Array(buffer), text.length);
+      const { buffer } = new Uint8Array(readFileSync(join(this.#folder, nameOf(format, text))));
+      return new Int32Array(buffer);
     } catch {
       return undefined;
     }
-  };
+  }
 
-  put = (text: string, events: Events): void => {
-    const packed = packEvents(events);
+  #add(format: string, text: string, packed: Packed | undefined): void {
     if (!packed || this.#size + packed.byteLength > mostAdded) return;
     this.#size += packed.byteLength;
-    this.#added.set(nameOf(text), new Uint8Array(packed.buffer));
-  };
+    this.#added.set(nameOf(format, text), new Uint8Array(packed.buffer));
+  }
 
   /** Writes what this run has added, and removes what is old. */
   async save(): Promise<void> {
@@ -84,8 +93,8 @@ export class YamlEvents implements EventCache {
   }
 }
 
-const nameOf = (text: string): string =>
-  createHash('sha256').update(eventFormat).update('\0').update(text).digest('hex');
+const nameOf = (format: string, text: string): string =>
+  createHash('sha256').update(`${parserVersion} ${format}`).update('\0').update(text).digest('hex');
 
 const prune = async (folder: string): Promise<void> => {
   const names = await readdir(folder);
