@@ -55,11 +55,23 @@ export const prefetchedFileKey = (path: string, saltenv: string): string => {
   return `${query || saltenv}|${bare}`;
 };
 
-/** Returns the key of a rendered template: the request as JSON with sorted keys, without `have`. */
+/**
+ * Returns the key of a rendered template: JSON of all values of a request that `renderRequest` made,
+ * without `have`. Names are left out, since keys are made and sent for each state.
+ */
 export const prefetchKey = (request: PrefetchedRender): string => {
-  if (!Object.hasOwn(request, 'have')) return sortedJson(request);
-  const { have: _, ...rest } = request;
-  return sortedJson(rest);
+  const { source, saltenv, template, context, text, chunk } = request;
+  const { name, user, group, mode, attrs } = chunk;
+  const values = [name, source, template, saltenv, user, group, mode, attrs, text];
+  return JSON.stringify([...values, withSortedKeys(context)]);
+};
+
+/** Returns what people see of a key from `prefetchKey`. */
+export const readPrefetchKey = (
+  key: string,
+): { readonly name: string; readonly source: string } => {
+  const [name, source] = JSON.parse(key) as [name: string, source: string];
+  return { name, source };
 };
 
 /**
@@ -71,9 +83,12 @@ export const renderRequest = (
   saltenv: string,
 ): PrefetchedRender => {
   const chunk: PlainDict = {};
-  for (const [key, value] of Object.entries({ attrs, group, mode, name, source, user }))
-    if (value !== undefined && value !== null) chunk[key] = value;
-  // In the order of `prefetchKey`, which then copies nothing.
+  if (isGiven(attrs)) chunk.attrs = attrs;
+  if (isGiven(group)) chunk.group = group;
+  if (isGiven(mode)) chunk.mode = mode;
+  chunk.name = name;
+  if (isGiven(source)) chunk.source = source;
+  if (isGiven(user)) chunk.user = user;
   return {
     chunk,
     context: mergeWholeFloats(defaults, context),
@@ -83,6 +98,9 @@ export const renderRequest = (
     ...(text !== undefined && { text }),
   };
 };
+
+const isGiven = <Value>(value: Value | null | undefined): value is Value =>
+  value !== undefined && value !== null;
 
 /** Arguments of a file state that a template can read; modes as `normalizeMode` formats them. */
 export type TemplateArguments = {
@@ -101,10 +119,15 @@ export type TemplateArguments = {
 /** Returns the arguments of a `file.managed` chunk that its template can read. */
 export const templateArguments = (chunk: LowChunk, source: string): TemplateArguments =>
   ({
-    ...chunk,
     name: plainText(chunk.name),
     source,
     template: plainText(chunk.template),
+    context: chunk.context,
+    defaults: chunk.defaults,
+    user: chunk.user,
+    group: chunk.group,
+    mode: chunk.mode,
+    attrs: chunk.attrs,
   }) as TemplateArguments;
 
 /** JSON of a value, with the keys of its dictionaries in order. */

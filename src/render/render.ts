@@ -50,7 +50,8 @@ const renderTo = async (wanted: 'data' | 'any', request: RenderRequest): Promise
  * @throws TsaltError as `render`
  */
 export const renderText = async (request: RenderRequest): Promise<string> => {
-  const whole = { shebang: false, ...withoutMark(request) };
+  const given = withoutMark(request);
+  const whole = { ...given, shebang: given.shebang ?? false };
   const { text, file } = whole;
   const { stages, lookup } = textStages(whole);
   const result = await run(whole, stages, lookup);
@@ -71,7 +72,7 @@ export const renderText = async (request: RenderRequest): Promise<string> => {
  * @throws TsaltError `pipe-…`
  */
 export const checkTextPipe = (request: RenderRequest): void => {
-  textStages({ shebang: false, ...request, origin: 'user-file' });
+  textStages({ ...request, shebang: request.shebang ?? false, origin: 'user-file' });
 };
 
 const textStages = (request: RenderRequest): TextStages => {
@@ -116,7 +117,12 @@ const run = async (
   stages: readonly PipeStage[],
   lookup: FindRenderer,
 ): Promise<Data> => {
-  let variables: Dict | undefined;
+  let made: Dict | undefined;
+  // Shared texts, and most formats, do not need them.
+  const variables = (): Dict => {
+    made ??= templateVariables(request);
+    return made;
+  };
   const inner = (name: string): Renderer => {
     const found = lookup(name);
     if (!found)
@@ -147,11 +153,7 @@ const run = async (
       name,
       argument,
       request,
-      // Made on access: shared texts, and most formats, do not need them.
-      get variables() {
-        variables ??= templateVariables(request);
-        return variables;
-      },
+      variables,
       guarded,
       tainted,
       printed: ranges => {

@@ -110,7 +110,7 @@ export type Stage = {
    * The variables of templates: grains, pillar, opts, saltenv, sls, tplfile … with Salt's names.
    * They depend only on the request, by which texts are shared between hosts (`share/`).
    */
-  readonly variables: Dict;
+  readonly variables: () => Dict;
   /** The tainted parts of the stage's input text. */
   readonly tainted?: Ranges | undefined;
   /** Receives the tainted parts of a template engine's output. */

@@ -4,7 +4,7 @@ import { TsaltError } from '../../protocol/error.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import { isPlainDict, type Plain } from '../../protocol/plain.ts';
 import type { FileHashes, PlannedJob, PlannedRun, PlannedTaint } from '../../protocol/plan.ts';
-import type { Prefetch } from '../../protocol/prefetch.ts';
+import { type Prefetch, readPrefetchKey } from '../../protocol/prefetch.ts';
 import type { RunSettings } from '../../wrapper/context.ts';
 import type { HostFacts } from '../facts/host-facts.ts';
 import { runOpts } from '../facts/host-opts.ts';
@@ -51,9 +51,9 @@ const sourceHashes = ({ files = {}, rendered = {} }: Prefetch): Record<string, s
 
 /** The variables of a template may be secrets: they are only hashed. */
 const templateName = (key: string): string => {
-  const { source, chunk } = JSON.parse(key) as { source: string; chunk: { name?: string } };
+  const { name, source } = readPrefetchKey(key);
   const hash = createHash('sha256').update(key).digest('hex').slice(0, 12);
-  return `template ${source} of ${chunk.name} [${hash}]`;
+  return `template ${source} of ${name} [${hash}]`;
 };
 
 /**

@@ -162,10 +162,10 @@ async function* renderInPieces(
     const request = renderRequest(templateArguments(chunk, source), chunk.__env__);
     const result = await renderAhead(request, () => read(source, chunk.__env__), render);
     if (!result) continue;
-    const { text, ...described } = result;
-    const isSent = result.size <= Math.min(room, smallText);
-    if (isSent) room -= result.size;
-    rendered[prefetchKey(request)] = isSent ? result : described;
+    const { sha256, size } = result;
+    const isSent = size <= Math.min(room, smallText);
+    if (isSent) room -= size;
+    rendered[prefetchKey(request)] = isSent ? result : { sha256, size };
   }
   yield { rendered, covered: count };
 }

@@ -14,7 +14,7 @@ import { isControlFunction } from '../../wrapper/table.ts';
 import type { ServeTemplate } from '../apart/children.ts';
 import type { HostWork } from '../apart/host-work.ts';
 import type { HostFacts } from '../facts/host-facts.ts';
-import { renderSettings } from '../facts/sls-loader.ts';
+import { type RenderSettings, renderSettings } from '../facts/sls-loader.ts';
 import type { HostPillar } from '../pillar/host-pillar.ts';
 import { NeedsHost, type RenderAhead } from '../prepare/prefetch.ts';
 import type { TemplateRenderer } from './file-requests.ts';
@@ -28,6 +28,7 @@ export class HostTemplates {
   readonly #calls: HostCalls;
   readonly #functions: HostFunctions;
   readonly #work: HostWork;
+  readonly #settings: RenderSettings;
   /** The options that templates see, by saltenv. */
   readonly #opts = new Map<string, Dict>();
   /** What the host was told of faults in templates, and what people are shown instead. */
@@ -44,24 +45,36 @@ export class HostTemplates {
     this.#calls = calls;
     this.#functions = functions;
     this.#work = work;
+    this.#settings = renderSettings(facts.shared.request.config);
   }
 
-  context(pillar: Dict, saltenv: string): RenderContext {
+  context(
+    pillar: Dict,
+    saltenv: string,
+    call: RenderContext['call'] = this.#calls.call,
+    extra: Dict = new Map(),
+  ): RenderContext {
     const { trace, yamlCache } = this.#facts.shared;
+    // Made for each state that renders a template: merging objects takes longer than making one.
     return {
-      ...(trace ? { onReads: trace.reads, isOneOfMany: true } : {}),
+      onReads: trace?.reads,
+      isOneOfMany: trace !== undefined,
       grains: this.#facts.grains,
       pillar,
       opts: this.#optsIn(saltenv),
       files: this.#facts.shared.fileRoots,
-      call: this.#calls.call,
+      extra,
+      call,
       onlyLooks: this.#calls.onlyLooks,
       said: this.#facts.hasSaidWhole,
       taint: this.#facts.taint,
       yamlCache,
-      livesHere: async fun => (await this.#calls.wrapper(fun)) !== undefined,
+      livesHere: this.#livesHere,
     };
   }
+
+  #livesHere = async (fun: string): Promise<boolean> =>
+    (await this.#calls.wrapper(fun)) !== undefined;
 
   #optsIn(saltenv: string): Dict {
     const opts =
@@ -74,12 +87,12 @@ export class HostTemplates {
   render: TemplateRenderer = (request, text, file, trust) =>
     trust === 'confined'
       ? this.#renderConfined(request, text, file)
-      : this.#render(request, text, file, { call: this.#calls.call });
+      : this.#render(request, text, file, this.#calls.call);
 
   /** Throws where the host asks for a template engine that does not exist. */
   check = ({ template, source, saltenv }: PrefetchedRender): void => {
     checkTextPipe({
-      ...renderSettings(this.#facts.shared.request.config),
+      ...this.#settings,
       text: '',
       file: source,
       pipe: template,
@@ -92,22 +105,21 @@ export class HostTemplates {
    * Renders a file before its state runs; throws `NeedsHost` if the template must call the host.
    */
   renderAhead: RenderAhead = (request, text, file) =>
-    this.#render(request, text, file, {
-      call: async (fun, args, kwargs) => {
-        if (await this.#calls.wrapper(fun)) return this.#calls.call(fun, args, kwargs);
-        throw new NeedsHost(fun);
-      },
-    });
+    this.#render(request, text, file, this.#callAhead);
+
+  #callAhead: RenderContext['call'] = async (fun, args, kwargs) => {
+    if (await this.#calls.wrapper(fun)) return this.#calls.call(fun, args, kwargs);
+    throw new NeedsHost(fun);
+  };
 
   /**
    * Renders a trivial line, so that the renderers are loaded and initialized. Only with the usual
    * pipe and built-in renderers: a user's renderer is not run without need.
    */
   async warmUp(): Promise<void> {
-    const { config } = this.#facts.shared.request;
-    if (config.renderer !== 'liquid|yaml') return;
+    if (this.#settings.pipe !== 'liquid|yaml') return;
     await render({
-      ...renderSettings(config),
+      ...this.#settings,
       text: 'a: {{ 1 }}\n',
       file: 'warm-up',
       renderers: new Map(),
@@ -122,7 +134,7 @@ export class HostTemplates {
    */
   #renderConfined: TemplateRenderer = async (request, text, file) => {
     const { template, saltenv } = request;
-    const { pipe: _, whitelist, blacklist } = renderSettings(this.#facts.shared.request.config);
+    const { pipe: _, whitelist, blacklist } = this.#settings;
     const opts = { ...this.#facts.opts, saltenv, jinja_limits: limitsForHosts };
     try {
       return await this.#work.inTurn(async () => {
@@ -184,25 +196,20 @@ export class HostTemplates {
     request: PrefetchedRender,
     text: string,
     file: string,
-    own: Pick<RenderContext, 'call'> & Partial<RenderContext>,
+    call: RenderContext['call'],
   ): Promise<string> {
-    const base = this.context(await this.#pillar.get(), request.saltenv);
+    const pillar = await this.#pillar.get();
     const extra = toDict(request.chunk);
     for (const [name, value] of toDict(request.context)) extra.set(name, value);
     const rendered = renderText({
-      ...renderSettings(this.#facts.shared.request.config),
+      ...this.#settings,
       text,
       file,
       pipe: request.template,
       saltenv: request.saltenv,
       // Text in the request is not a file: it is `contents`, or a file that the host read.
       origin: request.text === undefined ? 'user-file' : undefined,
-      context: {
-        ...base,
-        ...own,
-        call: this.#forFiles(own.call),
-        extra,
-      },
+      context: this.context(pillar, request.saltenv, this.#forFiles(call), extra),
     });
     return rendered.catch((error: unknown) => {
       throw this.#toldHost(error, request, file);

@@ -34,7 +34,8 @@ export const renderJinja = (text: string, stage: Stage): Promise<string> =>
   shareText('jinja', text, stage, renderOwn);
 
 const renderOwn = async (text: string, stage: Stage): Promise<string> => {
-  const { request, variables, recorder } = stage;
+  const { request, recorder } = stage;
+  const variables = stage.variables();
   const { context, saltenv, file } = request;
   // The copy is for the recorder, which has to know of each read.
   const opts = recorder ? (copyOnRead(context.opts, recorder) as Dict) : context.opts;
@@ -53,7 +54,7 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
     const source = { name, file, text, isMain: true };
     const template = compileSource(source, syntax);
     const given = makeGlobals();
-    addNames(given, stage);
+    addNames(given, variables, stage);
     given.set('show_full_context', new Callable('show_full_context', () => shown(main)));
     // Most templates load no other one, whose names would be added to a copy.
     let copy: Names | undefined;
@@ -77,7 +78,7 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
 const isSls = (variables: Dict): boolean => Boolean(variables.get('sls'));
 
 /** Adds the variables of the stage, which are copied on first access, for one template. */
-const addNames = (names: Names, { variables, request, recorder }: Stage): void => {
+const addNames = (names: Names, variables: Dict, { request, recorder }: Stage): void => {
   const { grains, pillar, opts } = request.context;
   for (const [name, value] of variables) {
     const isWatched = value === grains || value === pillar || value === opts;

@@ -17,7 +17,8 @@ export const renderLiquid = async (text: string, stage: Stage): Promise<string> 
 };
 
 const renderOwn = async (text: string, stage: Stage): Promise<string> => {
-  const { request, variables, recorder } = stage;
+  const { request, recorder } = stage;
+  const variables = stage.variables();
   const tplfile = String(variables.get('tplfile') ?? request.file);
   const { liquid, parse, fileOf } = engineFor(request.context.files, request.saltenv);
   try {
@@ -47,5 +48,5 @@ const watch = (
 ): void => {
   const { grains, pillar, opts } = request.context;
   for (const [name, value] of Object.entries({ grains, pillar, opts }))
-    if (variables.get(name) === value) globals[name] = views.of(value);
+    if (variables().get(name) === value) globals[name] = views.of(value);
 };

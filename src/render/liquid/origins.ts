@@ -18,7 +18,7 @@ export const mapsOf = (globals: object): TextMaps => {
     file,
     saltenv,
     files: context.files,
-    tplfile: String(variables.get('tplfile') ?? file),
+    tplfile: String(variables().get('tplfile') ?? file),
   };
   const originOf = (template: Template) => originIn(page, template);
   const made: TextMaps = {

@@ -33,7 +33,7 @@ const runScript = async (
 ): Promise<string> => {
   const { request, guarded } = stage;
   const { file, tplfile } = request;
-  const path = String(tplfile ?? stage.variables.get('tplfile') ?? file);
+  const path = String(tplfile ?? stage.variables().get('tplfile') ?? file);
   const scope = new Scope(stage);
   const limits = limitsFrom(request.context.opts);
   const job: ScriptJob = {
@@ -87,7 +87,7 @@ class Scope {
     const { request, variables } = stage;
     this.#stage = stage;
     this.#variables = new Map([
-      ...variables,
+      ...variables(),
       ['__env__', request.saltenv],
       ['__sls__', request.sls ?? ''],
     ]);

@@ -62,7 +62,7 @@ const pass = async (
     mapped: own => {
       map = own;
     },
-    variables: new Map([...stage.variables, ...more]),
+    variables: () => new Map([...stage.variables(), ...more]),
     // A distinct object for data that hosts share.
     request: {
       ...request,

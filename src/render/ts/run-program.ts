@@ -32,7 +32,7 @@ export const runUserProgram = async (
   const { program, map } = await buildModule(text, file);
   const { context, sls } = stage.request;
   const variables: Record<string, string> = {};
-  for (const [name, value] of [...stage.variables, ...Object.entries(more)])
+  for (const [name, value] of [...stage.variables(), ...Object.entries(more)])
     variables[String(name)] = pack(value);
   variables.sls ??= pack(sls ?? '');
   const { milliseconds } = limitsFrom(context.opts);

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 import type { Plain } from '../../../src/protocol/plain.ts';
-import { prefetchKey, sortedJson, withSortedKeys } from '../../../src/protocol/prefetch.ts';
+import {
+  prefetchKey,
+  readPrefetchKey,
+  renderRequest,
+  sortedJson,
+  withSortedKeys,
+} from '../../../src/protocol/prefetch.ts';
 
 test.each<[string, Plain, string]>([
   [
@@ -37,4 +43,35 @@ test('prefetchKey is the same whatever the order of the keys, and differs for ot
   const one = prefetchKey({ ...request, context: { a: 1, b: { c: 2, d: 3 } } });
   expect(prefetchKey({ context: { b: { d: 3, c: 2 }, a: 1 }, ...request })).toBe(one);
   expect(prefetchKey({ ...request, context: { a: 1, b: { c: 2, d: '3' } } })).not.toBe(one);
+});
+
+const whole = {
+  name: '/a',
+  source: 'salt://a',
+  template: 'jinja',
+  context: { a: 1 },
+  defaults: { b: 1 },
+  user: 'root',
+  group: 'root',
+  mode: '0644',
+  attrs: 'i',
+  text: 'a',
+};
+
+test('prefetchKey differs for each argument that a template can read', () => {
+  const key = prefetchKey(renderRequest(whole, 'base'));
+  const others = [
+    ...Object.keys(whole).map(name => {
+      const other = name === 'context' || name === 'defaults' ? { c: 1 } : 'x';
+      return renderRequest({ ...whole, [name]: other }, 'base');
+    }),
+    renderRequest(whole, 'dev'),
+    renderRequest({ ...whole, user: 'root', group: undefined }, 'base'),
+    renderRequest({ ...whole, user: undefined, group: 'root' }, 'base'),
+    renderRequest({ ...whole, text: undefined }, 'base'),
+  ].map(prefetchKey);
+
+  expect(new Set([key, ...others]).size).toBe(others.length + 1);
+  expect(prefetchKey({ ...renderRequest(whole, 'base'), have: 'abc' })).toBe(key);
+  expect(readPrefetchKey(key)).toEqual({ name: '/a', source: 'salt://a' });
 });

@@ -52,7 +52,8 @@ export class Run {
   #steps = 0;
   #made = 0;
   #deadline: number;
-  readonly #turns = new Turns();
+  /** Begins with the first steps: most templates are short. */
+  #turns: Turns | undefined;
   #isLong = false;
 
   constructor({ limits, isStrict, filters, tests, call, taint, livesHere }: Setup) {
@@ -81,12 +82,13 @@ export class Run {
     const now = performance.now();
     if (now > this.#deadline)
       raiseLimit(`The template ran longer than ${this.#limits.milliseconds} ms`);
+    this.#turns ??= new Turns();
     this.#isLong = this.#turns.areOver;
   }
 
   /** Yields to other work if due; loops call this after each iteration. */
   breathe(): Eventual<void> {
-    if (!this.#isLong) return undefined;
+    if (!this.#isLong || !this.#turns) return undefined;
     this.#isLong = false;
     return this.waitFor(this.#turns.pause());
   }
