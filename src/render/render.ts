@@ -138,6 +138,7 @@ const run = async (
   let tainted = request.context.taint?.of(request.text);
   let origins: Origins;
   let engines = stages.filter(stage => stage.kind === 'text').length;
+  const isGuarded = engines > 1;
   for (const { name, argument, renderer, kind } of stages) {
     if (kind === 'text') engines -= 1;
     if ((kind === 'data' || kind === 'any') && typeof value === 'string')
@@ -175,7 +176,7 @@ const run = async (
       const next = taintOfResult(request, { input, result, before: tainted, printed, isFenced });
       const given = value;
       ({ value, tainted } = next);
-      if (typeof value === 'string' && engines === 0) value = unguard(value);
+      if (isGuarded && typeof value === 'string' && engines === 0) value = unguard(value);
       origins =
         inside ??
         originsOfResult({

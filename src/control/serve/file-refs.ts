@@ -42,12 +42,16 @@ export class FileRefs {
     saltenv = 'base',
     isUsers: (state: string) => boolean = () => false,
   ): void {
+    const simple = new Set<string>();
     for (const chunk of chunks) {
-      const found = nothingFound(saltenv);
+      const { urls, envs } = nothingFound(saltenv);
       const isCall = chunk.state === 'module' || isUsers(chunk.state);
-      for (const [key, item] of Object.entries(chunk))
-        this.#collectEntry(key, item, { ...found, from: isCall ? 'source' : roleOf(key) });
-      this.#allow(found);
+      for (const key of Object.keys(chunk)) {
+        const item = chunk[key] ?? null;
+        if (isNoFile(item) && (simple.has(key) || isSimple(key))) simple.add(key);
+        else this.#collectEntry(key, item, { urls, envs, from: isCall ? 'source' : roleOf(key) });
+      }
+      this.#allow({ urls, envs, from: 'source' });
     }
   }
 
@@ -88,8 +92,7 @@ export class FileRefs {
 
   #collectEntry(key: string, item: Plain, found: Found): void {
     this.#collectText(key, found);
-    const isEnv = key.includes('saltenv') || key.includes('__env__');
-    if (isEnv && typeof item === 'string' && !this.#taintOf(item)) found.envs.add(item);
+    if (isEnvKey(key) && typeof item === 'string' && !this.#taintOf(item)) found.envs.add(item);
     this.#collect(item, found);
     const names = key === 'requirements' ? [item].flat().join(' ') : '';
     if (names === '' || this.#taintOf(names)) return;
@@ -100,8 +103,8 @@ export class FileRefs {
   }
 
   #collectText(value: string, { urls, from }: Found): void {
+    if (isNoFile(value)) return;
     const isUrl = value.startsWith('salt://');
-    if (!isUrl && !value.startsWith('__slot__:')) return;
     const ranges = this.#taintOf(value);
     if (isUrl) {
       if (from === 'data') return;
@@ -210,6 +213,18 @@ const data: ReadonlySet<string> = new Set<string>([
   ...requisiteInKeywords,
   ...['comment', 'content', 'contents', 'context', 'dataset', 'defaults', 'text'],
 ]);
+
+/** Whether a value names no file, wherever it is: most arguments of most states. */
+const isNoFile = (value: Plain): boolean =>
+  typeof value === 'string'
+    ? !value.startsWith('salt://') && !value.startsWith('__slot__:')
+    : typeof value !== 'object' || value === null;
+
+/** Whether an argument with this name names files by its value alone. */
+const isSimple = (key: string): boolean =>
+  isNoFile(key) && !isEnvKey(key) && key !== 'requirements';
+
+const isEnvKey = (key: string): boolean => key.includes('saltenv') || key.includes('__env__');
 
 const roleOf = (argument: string): Role =>
   sources.has(argument) ? 'source' : data.has(argument) ? 'data' : 'other';

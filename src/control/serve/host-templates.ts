@@ -199,8 +199,7 @@ export class HostTemplates {
     call: RenderContext['call'],
   ): Promise<string> {
     const pillar = await this.#pillar.get();
-    const extra = toDict(request.chunk);
-    for (const [name, value] of toDict(request.context)) extra.set(name, value);
+    const extra = toDict(request.context, toDict(request.chunk));
     const rendered = renderText({
       ...this.#settings,
       text,

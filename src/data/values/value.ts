@@ -43,9 +43,9 @@ export const toData = (value: Plain | undefined): Data => {
 const itemData = (container: object, key: string | number, item: Plain): Data =>
   typeof item === 'number' && isWholeFloat(container, key) ? new Float(item) : toData(item);
 
-export const toDict = (value: PlainDict): Dict => {
-  const dict: Dict = new Map();
-  for (const [key, item] of Object.entries(value)) dict.set(key, itemData(value, key, item));
+/** @param dict - to which the entries are added; default: a new one */
+export const toDict = (value: PlainDict, dict: Dict = new Map()): Dict => {
+  for (const key of Object.keys(value)) dict.set(key, itemData(value, key, value[key] ?? null));
   return dict;
 };
 

@@ -110,3 +110,8 @@ test('the same SLS for many hosts is parsed once, and each host gets its own dat
   (second as Map<string, number[]>).get('a')?.push(2);
   expect(third).toEqual(first);
 });
+
+test('letters of an icon font stay what they are in a pipe with one template engine', async () => {
+  const { data } = site();
+  expect(await data("#!jinja|yaml\na: '\uf8a0{{ 1 }}'")).toEqual({ a: '\uf8a01' });
+});
