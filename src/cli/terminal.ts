@@ -1,4 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
+import { isatty } from 'node:tty';
 import type { PromptQuestion } from '../config/request.ts';
 import { TsaltError } from '../protocol/error.ts';
 import { Secret } from '../protocol/host.ts';
@@ -13,11 +14,12 @@ export type Terminal = { readonly stdin: NodeJS.ReadStream; readonly stderr: Nod
  * @throws TsaltError `no-terminal` at once without a terminal, `interrupted` on Ctrl-C
  */
 export const createAsk = (
-  { stdin, stderr }: Terminal,
+  terminal: Terminal,
   pause: () => Promise<() => void>,
 ): ((question: PromptQuestion) => Promise<Secret>) => {
   let turn: Promise<unknown> = Promise.resolve();
   return question => {
+    const { stdin, stderr } = terminal;
     if (stdin.isTTY !== true) return Promise.reject(noTerminal(question));
     const answer = turn.then(async () => {
       const resume = await pause();
@@ -33,16 +35,18 @@ export const createAsk = (
 };
 
 /**
- * Asks yes-or-no questions at the terminal.
+ * Asks yes-or-no questions at the terminal of this process.
  *
  * @returns undefined without a terminal
  */
 export const createConfirm = (
-  { stdin, stderr }: Terminal,
+  terminal: Terminal,
   pause: () => Promise<() => void>,
 ): ((question: string) => Promise<boolean>) | undefined => {
-  if (stdin.isTTY !== true) return undefined;
+  // The stream of standard input is opened only for a question.
+  if (!isatty(0)) return undefined;
   return async question => {
+    const { stdin, stderr } = terminal;
     const resume = await pause();
     const { createInterface } = await import('node:readline/promises');
     const lines = createInterface({ input: stdin, output: stderr });

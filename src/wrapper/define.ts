@@ -143,7 +143,8 @@ const functionMeta = (name: string, fun: WrapperFunction): FunctionMeta => ({
   signature: signatureOf(fun),
 });
 
-const signatureOf = ({
+/** Returns the signature of a function of the control node. */
+export const signatureOf = ({
   params,
   rest,
   anyKeyword,

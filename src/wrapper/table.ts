@@ -1,6 +1,6 @@
 import { splitFunctionName } from '../data/signatures/function-name.ts';
 import type { FunctionSignature, ModuleMeta } from '../protocol/meta.ts';
-import { type WrapperFunction, type WrapperModule, wrapperMeta } from './define.ts';
+import { signatureOf, type WrapperFunction, type WrapperModule, wrapperMeta } from './define.ts';
 import { config } from './functions/config.ts';
 import { cp } from './functions/cp.ts';
 import { defaults } from './functions/defaults.ts';
@@ -89,8 +89,10 @@ export const isReadOnly = (name: string): boolean => {
 
 /** Returns the functions that a host forwards to the control node, with their signatures. */
 export const controlFunctions = (): { name: string; signature: FunctionSignature }[] =>
-  wrapperModules().flatMap(({ file, functions }) =>
-    functions
-      .map(({ name, signature }) => ({ name: `${file}.${name}`, signature }))
-      .filter(({ name }) => isControlFunction(name)),
+  Object.entries(modules).flatMap(([module, { functions }]) =>
+    Object.keys(functions).flatMap(fun => {
+      const name = `${module}.${fun}`;
+      const found = hostFunction(name) && findWrapper(name);
+      return found ? [{ name, signature: signatureOf(found) }] : [];
+    }),
   );

@@ -1,4 +1,4 @@
-import { createContext, Script } from 'node:vm';
+import { type Context, createContext, Script } from 'node:vm';
 
 /** Milliseconds for which the user's code may compute here without yielding. */
 const longest = 60_000;
@@ -6,9 +6,9 @@ const longest = 60_000;
 /** The user's code was ended because it computed endlessly, or because Ctrl-C was pressed. */
 export class Ended extends Error {}
 
-const script = new Script('work()');
 const place: { work?: () => unknown } = {};
-const context = createContext(place);
+/** Made at first use: most runs have no code of the user. */
+let made: { readonly script: Script; readonly context: Context } | undefined;
 
 /**
  * Calls the user's code and ends it if it computes endlessly, or if Ctrl-C is pressed, which is not
@@ -18,8 +18,9 @@ const context = createContext(place);
  */
 export const bounded = <T>(work: () => T): T => {
   place.work = work;
+  made ??= { script: new Script('work()'), context: createContext(place) };
   try {
-    return script.runInContext(context, {
+    return made.script.runInContext(made.context, {
       timeout: longest,
       breakOnSigint: true,
       displayErrors: false,
