@@ -12,6 +12,8 @@ import { broken } from '../../protocol/message.ts';
 import { isPlainDict, type PlainDict } from '../../protocol/plain.ts';
 
 // Checks what hosts report about themselves: untrusted data that much of the control node uses.
+// Events have only the fields that are named here: any other one, such as the name of another host,
+// would replace that of an event of the run.
 
 /** @throws TsaltError `wire-protocol` for a malformed start of a state */
 export const readStarted = (said: unknown): StateStarted => {
@@ -59,15 +61,24 @@ export const readFinished = (said: unknown): StateFinished => {
     isPlainDict(said) &&
     areTexts(said.tag, said.event ?? '') &&
     isStateResult(said.result, said.stack !== undefined)
-  )
-    return said as unknown as StateFinished;
+  ) {
+    const { tag, result, event, stack } = said as unknown as StateFinished;
+    return {
+      tag,
+      result,
+      ...(event === undefined ? {} : { event }),
+      ...(stack === undefined ? {} : { stack }),
+    };
+  }
   throw misshapen('event "state"');
 };
 
 /** @throws TsaltError `wire-protocol` for a malformed line of a log */
 export const readLine = (said: unknown): LogLine => {
-  if (isPlainDict(said) && areTexts(said.module, said.message) && levels.has(said.level))
-    return said as unknown as LogLine;
+  if (isPlainDict(said) && areTexts(said.module, said.message) && levels.has(said.level)) {
+    const { level, module, message, stack } = said as unknown as LogLine;
+    return { level, module, message, ...(stack === undefined ? {} : { stack }) };
+  }
   throw misshapen('event "log"');
 };
 

@@ -318,6 +318,18 @@ export const control: readonly Breakage[] = [
       },
     ],
   ),
+  ...killedBy('test/unit/control/said-events.test.ts', 'fields that no event has are left out', [
+    {
+      file: 'src/control/serve/reported-events.ts',
+      find: '...(event === undefined ? {} : { event }),',
+      replace: '...(said as object),',
+    },
+    {
+      file: 'src/control/serve/reported-events.ts',
+      find: 'return { level, module, message,',
+      replace: 'return { ...said, level, module, message,',
+    },
+  ]),
   ...killedBy(
     'test/host/integration/hostile/hostile-calls.test.ts',
     'options that a host receives have no path of the control node',

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { readFinished, readLine, readStarted } from '../../../src/control/serve/reported-events.ts';
+import {
+  readFinished,
+  readLine,
+  readOutput,
+  readSent,
+  readStarted,
+} from '../../../src/control/serve/reported-events.ts';
 
 const result = {
   name: 'x',
@@ -23,7 +29,19 @@ test('valid data of modules is accepted unchanged', () => {
   ])
     expect(readFinished({ tag: 't', result: { ...result, ...more } }).result).toMatchObject(more);
   expect(readStarted({ tag: 't', id: 1, fun: 'test.nop', name: ['x'] }).id).toBe(1);
-  expect(readLine(line)).toBe(line);
+  expect(readLine(line)).toEqual(line);
+});
+
+test('fields that no event has are left out', () => {
+  const forged = { type: 'host', host: 'db1', host_id: 'db1' };
+  const finished = { tag: 't', result, event: 'e', stack: [[1, 1]] };
+  expect(readFinished({ ...forged, ...finished })).toEqual(finished);
+  const started = { tag: 't', id: 'x', fun: 'test.nop', name: 'x' };
+  expect(readStarted({ ...forged, ...started })).toEqual(started);
+  expect(readLine({ ...forged, ...line, stack: [[1, 1]] })).toEqual({ ...line, stack: [[1, 1]] });
+  const piece = { tag: 't', stream: 'stdout', text: 'x' };
+  expect(readOutput({ ...forged, ...piece })).toEqual(piece);
+  expect(readSent({ ...forged, tag: 't', data: 1 })).toEqual({ tag: 't', data: 1 });
 });
 
 test.each([
