@@ -137,6 +137,9 @@ export type StateFinished = {
   readonly stack?: readonly StackPosition[];
 };
 
+/** Event `state` (host to control), of a state whose start was not sent: its id, function, name. */
+export type StateBegun = { readonly began?: readonly [id: string, fun: string, name: Plain] };
+
 /** Event `event` (host to control): sent by `event.send`. */
 export type ModuleEvent = { readonly tag: string; readonly data: Plain };
 

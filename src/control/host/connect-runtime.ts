@@ -1,10 +1,12 @@
 import type { Artifact } from '../../protocol/artifact.ts';
 import type { Phase, RunEvent } from '../../protocol/event.ts';
+import type { StateStarted } from '../../protocol/job.ts';
 import { openRuntime } from '../../transport/bootstrap.ts';
 import type { Link } from '../../transport/runtime-link.ts';
 import type { Connection } from '../../transport/transport.ts';
 import { hostLimits } from '../serve/host-limits.ts';
 import {
+  readBegan,
   readFinished,
   readLine,
   readOutput,
@@ -69,6 +71,16 @@ export const connectRuntime = async (
   const faults = new LocatedErrors({ trace }, (message, trace) =>
     emit({ type: 'log', host: host.id, level: 'debug', module: 'stack', message, trace }),
   );
+  const begin = (started: StateStarted): void => {
+    const states = slot.served?.attempt().states;
+    if (!states) return;
+    states.started(started);
+    if (!states.isOwnRun) return;
+    if (begunFor !== slot.served)
+      emit({ type: 'phase', host: host.id, phase: 'run', detail: `first state ${started.tag}` });
+    begunFor = slot.served;
+    emit({ type: 'state-start', host: host.id, ...started });
+  };
   const link = await openRuntime({
     connection,
     host,
@@ -85,23 +97,10 @@ export const connectRuntime = async (
     ...(shared.request.fun.startsWith('state.') ? { kind: 'state' as const } : {}),
     ...(early?.needsNoGrains ? { kind: 'lazy' as const } : {}),
     events: {
-      'state-start': (said: unknown) => {
-        const started = readStarted(said);
-        const states = slot.served?.attempt().states;
-        if (!states) return;
-        states.started(started);
-        if (!states.isOwnRun) return;
-        if (begunFor !== slot.served)
-          emit({
-            type: 'phase',
-            host: host.id,
-            phase: 'run',
-            detail: `first state ${started.tag}`,
-          });
-        begunFor = slot.served;
-        emit({ type: 'state-start', host: host.id, ...started });
-      },
+      'state-start': (said: unknown) => begin(readStarted(said)),
       state: (said: unknown) => {
+        const began = readBegan(said);
+        if (began) begin(began);
         const { states, templates } = slot.served?.attempt() ?? {};
         const read = faults.state(readFinished(said));
         const finished = templates?.withFaults(read) ?? read;

@@ -24,6 +24,18 @@ export const readStarted = (said: unknown): StateStarted => {
   return { tag, id, fun, name: isScalar(name) ? name : JSON.stringify(name) };
 };
 
+/**
+ * Reads the start of a state from the event of its end, if the host sent both as one.
+ *
+ * @throws TsaltError `wire-protocol` for a malformed one
+ */
+export const readBegan = (said: unknown): StateStarted | undefined => {
+  if (!isPlainDict(said) || said.began === undefined) return undefined;
+  if (!Array.isArray(said.began) || said.began.length !== 3) throw misshapen('event "state"');
+  const [id, fun, name] = said.began;
+  return readStarted({ tag: said.tag, id, fun, name });
+};
+
 /** @throws TsaltError `wire-protocol` for a malformed response to a call */
 export const readCalled = (said: unknown): CallResult => {
   if (isPlainDict(said) && said.value !== undefined && Number.isSafeInteger(said.retcode))

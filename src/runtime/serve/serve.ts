@@ -53,13 +53,18 @@ export const serve = (options: ServeOptions): void => {
     dir,
     lockDir: usual,
     sha: options.sha,
-    request: (method, params, sink) => peer.request(method, params, sink),
+    request: (method, params, sink) => {
+      outbox.sendStart();
+      return peer.request(method, params, sink);
+    },
     emit: {
       stateStart: payload => {
-        outbox.send('state-start', payload);
-        if (options.hasUserModules) wire.push();
+        outbox.start(payload);
+        if (!options.hasUserModules) return;
+        outbox.sendStart();
+        wire.push();
       },
-      state: payload => outbox.send('state', payload),
+      state: payload => outbox.finish(payload),
       output: payload => outbox.send('output', payload),
       event: payload => outbox.send('event', payload),
       log: outbox.log,

@@ -116,6 +116,32 @@ describe('the runtime on its wire', () => {
     ]);
   });
 
+  test('the start of a state comes with its end, or before it if the state takes more than a turn', async () => {
+    const dir = makeDir();
+    const host = start(dir);
+    const run = host.peer.request<RunResult>('run', {
+      chunks: [
+        low('test.nop', 'quick'),
+        low('cmd.run', 'slow', { name: `until [ -e ${dir}/go ]; do sleep 0.05; done` }),
+        low('test.nop', 'last'),
+      ],
+      opts,
+    });
+
+    while (host.started.length < 2) await sleep(20);
+    expect(host.started.map(({ id }) => id)).toEqual(['quick', 'slow']);
+    expect(host.finished.map(({ tag }) => tag)).toEqual(['test_|-quick_|-quick_|-nop']);
+    writeFileSync(join(dir, 'go'), '');
+    await run;
+
+    expect(host.joined).toEqual(['test_|-quick_|-quick_|-nop', 'test_|-last_|-last_|-nop']);
+    expect(host.started.map(({ id, fun, name }) => [id, fun, name])).toEqual([
+      ['quick', 'test.nop', 'quick'],
+      ['slow', 'cmd.run', `until [ -e ${dir}/go ]; do sleep 0.05; done`],
+      ['last', 'test.nop', 'last'],
+    ]);
+  });
+
   test.each([false, true])(
     'arguments that a function does not know fail its state alone: test=%s',
     async isTest => {

@@ -7,6 +7,7 @@ import type {
   Hello,
   HostOpts,
   LogLine,
+  StateBegun,
   StateFinished,
   StateStarted,
 } from '../../../src/protocol/job.ts';
@@ -40,6 +41,8 @@ export type HostProcess = {
   readonly logs: LogLine[];
   readonly started: StateStarted[];
   readonly finished: StateFinished[];
+  /** Tags of states whose start came with their end. */
+  readonly joined: string[];
   readonly exited: Promise<number | null>;
   /** Closes the wire, as a lost connection does. */
   readonly hangUp: () => void;
@@ -57,6 +60,7 @@ export const startHost = (
   const logs: LogLine[] = [];
   const started: StateStarted[] = [];
   const finished: StateFinished[] = [];
+  const joined: string[] = [];
   let greet: (hello: Hello) => void = () => {};
   const hello = new Promise<Hello>(resolve => {
     greet = resolve;
@@ -72,7 +76,14 @@ export const startHost = (
       log: (line: LogLine) => void logs.push(line),
       'state-start': (payload: StateStarted) => void started.push(payload),
       output: () => {},
-      state: (payload: StateFinished) => void finished.push(payload),
+      state: ({ began, ...payload }: StateFinished & StateBegun) => {
+        if (began) {
+          const [id, fun, name] = began;
+          started.push({ tag: payload.tag, id, fun, name });
+          joined.push(payload.tag);
+        }
+        finished.push(payload);
+      },
       pong: () => {},
     },
   });
@@ -86,6 +97,7 @@ export const startHost = (
     logs,
     started,
     finished,
+    joined,
     exited,
     hangUp: () => {
       child.stdin?.end();

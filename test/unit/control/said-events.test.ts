@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  readBegan,
   readFinished,
   readLine,
   readOutput,
@@ -39,6 +40,8 @@ test('fields that no event has are left out', () => {
   const started = { tag: 't', id: 'x', fun: 'test.nop', name: 'x' };
   expect(readStarted({ ...forged, ...started })).toEqual(started);
   expect(readLine({ ...forged, ...line, stack: [[1, 1]] })).toEqual({ ...line, stack: [[1, 1]] });
+  expect(readBegan({ ...forged, ...finished, began: ['x', 'test.nop', 'x'] })).toEqual(started);
+  expect(readBegan(finished)).toBe(undefined);
   const piece = { tag: 't', stream: 'stdout', text: 'x' };
   expect(readOutput({ ...forged, ...piece })).toEqual(piece);
   expect(readSent({ ...forged, tag: 't', data: 1 })).toEqual({ tag: 't', data: 1 });
@@ -54,6 +57,10 @@ test.each([
   [readFinished, { tag: 't', result: { ...result, duration: {} } }],
   [readFinished, { tag: 't', result: { ...result, comment: null }, stack: [[1, 1]] }],
   [readStarted, undefined],
+  [readBegan, { tag: 't', began: 'x' }],
+  [readBegan, { tag: 't', began: ['x', 'f'] }],
+  [readBegan, { tag: 't', began: ['x', {}, 'n'] }],
+  [readBegan, { tag: {}, began: ['x', 'f', 'n'] }],
   [readStarted, { tag: 't', id: {}, fun: 'f' }],
   [readLine, 'text'],
   [readLine, { ...line, message: 1 }],
