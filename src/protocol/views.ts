@@ -54,22 +54,35 @@ export const copyViews = (value: unknown): unknown =>
 const isView = (value: object): boolean => sources.has(value);
 
 /** Whether a value contains such an object in its lists, dicts, Maps and Sets. */
-const contains = (
-  value: unknown,
-  isSought: (value: object) => boolean,
-  seen: Set<object> = new Set(),
-): boolean => {
-  if (typeof value !== 'object' || value === null || seen.has(value)) return false;
-  if (isSought(value)) return true;
-  seen.add(value);
-  for (const part of partsOf(value)) if (contains(part, isSought, seen)) return true;
-  return false;
-};
+const contains = (value: unknown, isSought: (value: object) => boolean): boolean =>
+  typeof value === 'object' && value !== null && holds(value, isSought, undefined);
 
-const partsOf = (value: object): Iterable<unknown> => {
-  if (Array.isArray(value) || value instanceof Set) return value;
-  if (value instanceof Map) return [...value.keys(), ...value.values()];
-  return isPlainDict(value) ? Object.values(value) : [];
+/**
+ * @param above the values that were looked at; made for the first one inside of another, since most
+ *   values are flat
+ */
+const holds = (
+  value: object,
+  isSought: (value: object) => boolean,
+  above: Set<object> | undefined,
+): boolean => {
+  if (isSought(value)) return true;
+  let seen = above;
+  const isHit = (part: unknown): boolean => {
+    if (typeof part !== 'object' || part === null) return false;
+    seen ??= new Set([value]);
+    if (seen.has(part)) return false;
+    seen.add(part);
+    return holds(part, isSought, seen);
+  };
+  if (Array.isArray(value)) return value.some(isHit);
+  if (value instanceof Map || value instanceof Set) {
+    for (const [key, part] of value.entries()) if (isHit(key) || isHit(part)) return true;
+    return false;
+  }
+  if (!isPlainDict(value)) return false;
+  for (const key of Object.keys(value)) if (isHit(value[key])) return true;
+  return false;
 };
 
 type MakeDict = (entries: readonly (readonly [string, Plain])[]) => PlainDict;

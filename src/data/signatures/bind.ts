@@ -34,37 +34,61 @@ export const bindArguments = (
   args: readonly unknown[],
   kwargs: Keywords,
 ): BindResult => {
-  const { slots, names } = layoutOf(signature);
-  const given = new Map<string, unknown>();
-  const wrong: { name: string; message: string }[] = [];
+  const layout = layoutOf(signature);
+  const { slots, places, placeOf, required } = layout;
   const room = signature.rest ? signature.positional.length : slots.length;
-  args.slice(0, room).forEach((value, at) => given.set(slots[at]?.name ?? '', value));
-  const twice = Object.keys(kwargs).filter(name => given.has(name));
+  const positional = Math.min(args.length, room);
+  const given: unknown[] = new Array(slots.length).fill(notGiven);
+  for (let at = 0; at < positional; at++) given[placeOf[at] as number] = args[at];
+  const twice: string[] = [];
   const others: [string, unknown][] = [];
-  const rest = args.slice(room);
-  for (const [name, value] of Object.entries(kwargs)) {
-    if (names.has(name)) given.set(name, value);
-    else if (isRest(signature, name) && Array.isArray(value)) rest.push(...value);
-    else others.push([name, value]);
+  const rest = args.length > room ? args.slice(room) : [];
+  for (const name of Object.keys(kwargs)) {
+    const value = kwargs[name];
+    const place = places.get(name);
+    if (place === undefined) {
+      if (isRest(signature, name) && Array.isArray(value)) rest.push(...value);
+      else others.push([name, value]);
+      continue;
+    }
+    if (place < positional) twice.push(name);
+    given[place] = value;
   }
-  const values = new Map<string, unknown>();
-  for (const param of slots)
-    if (given.has(param.name)) values.set(param.name, accept(param, given.get(param.name), wrong));
-  const problems: BindProblems = {
-    missing: slots
-      .filter(param => !param.optional && !given.has(param.name))
-      .map(({ name }) => name),
-    unknown: signature.anyKeyword ? [] : others.map(([name]) => name),
-    twice,
-    surplus: signature.rest ? 0 : Math.max(0, args.length - room),
-    wrong,
-  };
-  const message = explain(fun, signature, args.length, problems);
-  if (message !== undefined) return { ok: false, message, problems };
-  return { ok: true, values: lay(signature, values, others, rest) };
+  const wrong: { name: string; message: string }[] = [];
+  const values: unknown[] = given.slice();
+  for (let at = 0; at < slots.length; at++) {
+    const place = placeOf[at] as number;
+    const value = given[place];
+    if (value !== notGiven) values[place] = accept(slots[at] as Param, value, wrong);
+  }
+  const surplus = signature.rest ? 0 : Math.max(0, args.length - room);
+  const isUnknown = others.length > 0 && !signature.anyKeyword;
+  let isMissing = false;
+  for (const place of required) if (given[place] === notGiven) isMissing = true;
+  if (isMissing || isUnknown || twice.length + surplus + wrong.length > 0) {
+    const problems: BindProblems = {
+      missing: required.filter(at => given[at] === notGiven).map(at => slots[at]?.name ?? ''),
+      unknown: isUnknown ? others.map(([name]) => name) : [],
+      twice,
+      surplus,
+      wrong,
+    };
+    return { ok: false, message: explain(fun, signature, args.length, problems), problems };
+  }
+  return { ok: true, values: lay(signature, layout, values, others, rest) };
 };
 
-type Layout = { readonly slots: readonly Param[]; readonly names: ReadonlySet<string> };
+const notGiven = Symbol('not given');
+
+/** Where a function's parameters are. */
+type Layout = {
+  readonly slots: readonly Param[];
+  readonly places: ReadonlyMap<string, number>;
+  /** Two parameters of one name, one of them a keyword, have one place. */
+  readonly placeOf: readonly number[];
+  /** The places of the parameters that must be given. */
+  readonly required: readonly number[];
+};
 
 /** By signature: most functions are called more than once. */
 const layouts = new WeakMap<FunctionSignature, Layout>();
@@ -73,7 +97,16 @@ const layoutOf = (signature: FunctionSignature): Layout => {
   const known = layouts.get(signature);
   if (known) return known;
   const slots = [...signature.positional, ...(signature.keywords ?? [])];
-  const layout = { slots, names: new Set(slots.map(({ name }) => name)) };
+  const places = new Map<string, number>();
+  const placeOf: number[] = [];
+  const required: number[] = [];
+  for (const { name, optional } of slots) {
+    const place = places.get(name) ?? placeOf.length;
+    places.set(name, place);
+    placeOf.push(place);
+    if (!optional) required.push(place);
+  }
+  const layout = { slots, places, placeOf, required };
   layouts.set(signature, layout);
   return layout;
 };
@@ -144,30 +177,37 @@ const show = (value: unknown): string => {
 
 const lay = (
   signature: FunctionSignature,
-  values: ReadonlyMap<string, unknown>,
+  { slots, placeOf }: Layout,
+  given: readonly unknown[],
   others: readonly (readonly [string, unknown])[],
   rest: readonly unknown[],
 ): unknown[] => {
-  const positional = signature.positional.map(({ name }) => values.get(name));
-  if (!signature.keywords && !signature.anyKeyword) return [...positional, ...rest];
-  const options: Record<string, unknown> = {};
-  for (const { name } of signature.keywords ?? []) {
-    const value = values.get(name);
-    if (value !== undefined) setOwn(options, name, value);
+  const { length } = signature.positional;
+  const values: unknown[] = [];
+  for (let at = 0; at < length; at++) {
+    const value = given[placeOf[at] as number];
+    values.push(value === notGiven ? undefined : value);
   }
-  for (const [name, value] of others) setOwn(options, name, value);
-  return [...positional, options, ...rest];
+  if (signature.keywords || signature.anyKeyword) {
+    const options: Record<string, unknown> = {};
+    for (let at = length; at < slots.length; at++) {
+      const value = given[placeOf[at] as number];
+      if (value !== notGiven && value !== undefined)
+        setOwn(options, (slots[at] as Param).name, value);
+    }
+    for (const [name, value] of others) setOwn(options, name, value);
+    values.push(options);
+  }
+  if (rest.length > 0) values.push(...rest);
+  return values;
 };
 
 const explain = (
   fun: string,
   signature: FunctionSignature,
   count: number,
-  problems: BindProblems,
-): string | undefined => {
-  const { missing, unknown, twice, surplus, wrong } = problems;
-  if (surplus === 0 && [missing, unknown, twice, wrong].every(list => list.length === 0))
-    return undefined;
+  { missing, unknown, twice, surplus, wrong }: BindProblems,
+): string => {
   const parts = [
     ...(unknown.length > 0 ? [invalidKeywords(fun, unknown) + didYouMean(signature, unknown)] : []),
     ...(twice.length > 0 ? [`'${fun}' got ${quoted(twice)} twice`] : []),

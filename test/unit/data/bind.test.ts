@@ -56,6 +56,21 @@ test('so does an empty list or mapping, where no other value would take its plac
   expect(values([[]])).toBe("'cmd.run': 'cmd' must be a text, not []");
 });
 
+test('a keyword with the name of a positional parameter gives both', () => {
+  const signature = {
+    positional: [{ name: 'name' }, { name: 'ret' }],
+    keywords: [{ name: 'ret' }],
+  };
+  const values = ['a', 1, { ret: 1 }];
+  expect(bindArguments('st.go', signature, [], { name: 'a', ret: 1 })).toEqual({
+    ok: true,
+    values,
+  });
+  expect(bindArguments('st.go', signature, ['a', 1], {})).toEqual({ ok: true, values });
+  const twice = bindArguments('st.go', signature, ['a', 1], { ret: 2 });
+  expect(twice).toMatchObject({ ok: false, problems: { twice: ['ret'], missing: [] } });
+});
+
 test('rest parameters take what is left, any keyword goes to the options', () => {
   const open: FunctionSignature = {
     positional: [{ name: 'a' }],
