@@ -1,7 +1,7 @@
 import { invalidKeywords } from '../../data/signatures/bind.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { FunctionSignature, Param } from '../../protocol/meta.ts';
-import { type PlainDict, setOwn } from '../../protocol/plain.ts';
+import { type Plain, type PlainDict, setOwn } from '../../protocol/plain.ts';
 import { internalKeywords } from '../../protocol/state-keywords.ts';
 
 type Declared = {
@@ -45,14 +45,17 @@ export const bindLow = (
 ): { readonly kwargs: PlainDict; readonly error?: string } => {
   const { names } = declaredBy(signature);
   const kwargs: PlainDict = {};
-  const unknown: string[] = [];
-  for (const [key, value] of Object.entries(low)) {
-    if (names.has(key)) setOwn(kwargs, key, value);
+  let unknown: string[] | undefined;
+  for (const key of Object.keys(low)) {
+    if (names.has(key)) setOwn(kwargs, key, low[key] as Plain);
     else if (internalKeywords.has(key)) continue;
-    else if (signature.anyKeyword) setOwn(kwargs, key, value);
-    else unknown.push(key);
+    else if (signature.anyKeyword) setOwn(kwargs, key, low[key] as Plain);
+    else {
+      unknown ??= [];
+      unknown.push(key);
+    }
   }
-  if (unknown.length === 0) return { kwargs };
+  if (unknown === undefined) return { kwargs };
   return { kwargs, error: `${invalidKeywords(full, unknown)}.${hintFor(low, unknown)}` };
 };
 

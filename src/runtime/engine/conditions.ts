@@ -25,7 +25,7 @@ const commandArguments = [
 ];
 
 export const hasConditions = (low: LowChunk): boolean =>
-  ['onlyif', 'unless', 'creates'].some(key => Object.hasOwn(low, key));
+  Object.hasOwn(low, 'onlyif') || Object.hasOwn(low, 'unless') || Object.hasOwn(low, 'creates');
 
 /** Checks `onlyif`, `unless` and `creates` of a chunk; returns keys of its result. */
 export const checkConditions = async (host: EngineHost, low: LowChunk): Promise<PlainDict> => {

@@ -20,10 +20,13 @@ export const engineResult = (run: RunState, low: LowChunk, parts: PlainDict): St
 /** Records the result of a chunk. */
 export const report = (run: RunState, pass: Pass, low: LowChunk, result: StateResult): void => {
   const tag = lowTag(low);
-  const { sub_state_run: parts, ...whole } = result;
-  pass.running[tag] = whole as StateResult;
-  run.host.onFinish(tag, whole as StateResult, low);
-  noteChange(run, pass, tag, whole as StateResult);
+  // A copy: the results of rehearsals are reported too, and stay as they are.
+  const whole = { ...result };
+  const { sub_state_run: parts } = whole;
+  if (parts !== undefined) delete whole.sub_state_run;
+  pass.running[tag] = whole;
+  run.host.onFinish(tag, whole, low);
+  noteChange(run, pass, tag, whole);
   if (Array.isArray(parts)) for (const part of parts) reportPart(run, pass, low, part);
 };
 

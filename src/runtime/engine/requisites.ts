@@ -25,6 +25,8 @@ const checkedKinds = [
   'onchanges_any',
 ] as const;
 
+const allKinds = [...checkedKinds, 'prerequired'] as const;
+
 /** May this chunk run now? Waits for the parallel states it needs. */
 export const checkRequisites = (
   run: RunState,
@@ -44,12 +46,10 @@ const checkLists = (
   low: LowChunk,
   withPrerequired: boolean,
 ): MaybePromise<Checked> => {
-  const disabled = asList(run.host.opts.disabled_requisites);
-  const kinds = withPrerequired ? [...checkedKinds, 'prerequired'] : checkedKinds;
   const required: Record<string, LowChunk[]> = {};
-  for (const kind of kinds) {
+  for (const kind of withPrerequired ? allKinds : checkedKinds) {
     if (!Array.isArray(low[kind])) continue;
-    if (disabled.includes(kind)) {
+    if (asList(run.host.opts.disabled_requisites).includes(kind)) {
       run.host.log('warning', `The ${kind} requisite has been disabled, Ignoring.`);
       continue;
     }

@@ -17,15 +17,22 @@ export const fillSlots = async (host: EngineHost, kwargs: PlainDict): Promise<Pl
   return filled;
 };
 
-export const hasSlots = (kwargs: PlainDict): boolean => Object.values(kwargs).some(hasSlot);
+export const hasSlots = (kwargs: PlainDict): boolean => {
+  for (const key of Object.keys(kwargs)) if (hasSlot(kwargs[key] as Plain)) return true;
+  return false;
+};
 
 const isSlot = (value: Plain): value is string =>
   typeof value === 'string' && value.startsWith(slotPrefix);
 
-const hasSlot = (value: Plain): boolean =>
-  isSlot(value) ||
-  hasSlotInDict(value) ||
-  (Array.isArray(value) && value.some(item => isSlot(item) || hasSlotInDict(item)));
+const hasSlot = (value: Plain): boolean => {
+  if (typeof value === 'string') return isSlot(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return (
+    hasSlotInDict(value) ||
+    (Array.isArray(value) && value.some(item => isSlot(item) || hasSlotInDict(item)))
+  );
+};
 
 const hasSlotInDict = (value: Plain): value is PlainDict =>
   isPlainDict(value) && Object.values(value).some(isSlot);

@@ -4,7 +4,7 @@ import type { LowChunk } from '../../protocol/low.ts';
 import type { FunctionSignature } from '../../protocol/meta.ts';
 import { isPlainDict, plainText } from '../../protocol/plain.ts';
 import { mergeWholeFloats } from '../../protocol/whole-floats.ts';
-import type { Registry, Resolved, Unavailable } from '../registry-types.ts';
+import type { ProviderOptions, Registry, Resolved, Unavailable } from '../registry-types.ts';
 import { chain, type MaybePromise } from '../virtual.ts';
 import { requiredParameters } from './bind-low.ts';
 import { asList, readRequisite } from './low-tools.ts';
@@ -19,8 +19,10 @@ export type Verified =
 
 /** Is this chunk fit to run? Reads its `umask`, turns `watch` without `mod_watch` into `require`. */
 export const verifyLow = (registry: Registry, low: LowChunk): MaybePromise<Verified> => {
-  const shape = [...findNameFault(low), ...takeUmask(low)];
-  if (shape.length > 0) return { errors: shape };
+  if (typeof low.name !== 'string' || Object.hasOwn(low, 'umask')) {
+    const shape = [...findNameFault(low), ...takeUmask(low)];
+    if (shape.length > 0) return { errors: shape };
+  }
   const full = `${low.state}.${low.fun}`;
   return chain(
     registry.resolve('state', full, providersOf(low)),
@@ -42,7 +44,10 @@ export const verifyLow = (registry: Registry, low: LowChunk): MaybePromise<Verif
 export const watches = (low: LowChunk): boolean =>
   Object.hasOwn(low, 'watch') || Object.hasOwn(low, 'watch_any');
 
-const providersOf = ({ provider, providers }: LowChunk) => ({
+const providersOf = (low: LowChunk): ProviderOptions | undefined =>
+  low.provider === undefined && low.providers === undefined ? undefined : namedProviders(low);
+
+const namedProviders = ({ provider, providers }: LowChunk): ProviderOptions => ({
   ...(typeof provider === 'string' ? { provider } : {}),
   ...(Array.isArray(provider) ? { providers: mergedProviders(provider) } : {}),
   ...(Array.isArray(providers) ? { providers: mergedProviders(providers) } : {}),
@@ -73,10 +78,12 @@ const takeUmask = (low: LowChunk): string[] => {
   return [];
 };
 
-const missingParameters = (full: string, signature: FunctionSignature, low: LowChunk): string[] =>
-  requiredParameters(signature)
-    .filter(name => !Object.hasOwn(low, name))
-    .map(name => `Missing parameter ${name} for state ${full}`);
+const missingParameters = (full: string, signature: FunctionSignature, low: LowChunk): string[] => {
+  const errors: string[] = [];
+  for (const name of requiredParameters(signature))
+    if (!Object.hasOwn(low, name)) errors.push(`Missing parameter ${name} for state ${full}`);
+  return errors;
+};
 
 const notFound = (full: string, reason: string, { __sls__ }: LowChunk): string[] =>
   __sls__ === undefined
@@ -97,6 +104,7 @@ export const watchOrRequire = async (registry: Registry, low: LowChunk): Promise
 
 const requiresItself = (low: LowChunk): string[] => {
   const kind = Object.hasOwn(low, 'watch') ? 'watch' : 'require';
+  if (low[kind] === undefined) return [];
   return asList(low[kind])
     .filter(item => {
       const { key, value } = readRequisite(item);
