@@ -1,4 +1,4 @@
-import { __context__, type Plain } from '../api.ts';
+import { getContext, type Plain } from '../api.ts';
 
 /**
  * Strings, or other values for templates, that `file.accumulated` collected in this run: by file, by
@@ -10,8 +10,9 @@ export type Accumulators = { [file: string]: { [accumulator: string]: Plain[] } 
 export const accumulatorsKey = 'file.accumulators';
 
 export const accumulators = (): Accumulators => {
-  __context__[accumulatorsKey] ??= Object.create(null);
-  return __context__[accumulatorsKey] as Accumulators;
+  const { context } = getContext();
+  context[accumulatorsKey] ??= Object.create(null);
+  return context[accumulatorsKey] as Accumulators;
 };
 
 /** The data that a file's templates receive as `accumulator`. */

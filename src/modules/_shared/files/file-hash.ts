@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
+import * as crypto from 'node:crypto';
 import { SaltInvocationError } from '../../api.ts';
 import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from '../safe-fs/fs.ts';
 import { open } from '../safe-fs/promises.ts';
 
+const { createHash } = crypto;
 const step = 256 * 1024;
 
 /** The algorithms Salt names, with the length of their hexadecimal text. */
@@ -16,7 +17,10 @@ export const hashLengths: Readonly<Record<string, number>> = {
 };
 
 export const hashBytes = (content: Buffer | string, type = 'sha256'): string =>
-  createHash(known(type)).update(content).digest('hex');
+  // At once where node can: without the stream that a `Hash` is. Node 18 and 20.11 cannot.
+  crypto.hash === undefined
+    ? createHash(known(type)).update(content).digest('hex')
+    : crypto.hash(known(type), content, 'hex');
 
 /** The hash of a file, in bounded memory; a small file costs one read. */
 export const hashFile = (path: string, type = 'sha256'): string => {

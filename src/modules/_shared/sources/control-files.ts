@@ -11,13 +11,7 @@ import {
   templateArguments,
 } from '../../../protocol/prefetch.ts';
 import { renderIdentity, sourcesIn } from '../../../protocol/render-identity.ts';
-import {
-  __context__,
-  CommandExecutionError,
-  currentLow,
-  getContext,
-  withContext,
-} from '../../api.ts';
+import { CommandExecutionError, currentLow, getContext, withContext } from '../../api.ts';
 import { contentOf, type FileContent, receive } from '../files/file-content.ts';
 import { hashBytes } from '../files/file-hash.ts';
 import { expandUser } from '../files/file-paths.ts';
@@ -60,18 +54,41 @@ export const controlFile = async (
   return answered(answer, content, fetch);
 };
 
-/** Renders a template on the control node. Throws with its message when that fails. */
-export const controlTemplate = async (
+/**
+ * Renders a template on the control node. Throws with its message when that fails.
+ *
+ * @returns at once where its result or its hash came ahead
+ */
+export const controlTemplate = (
   request: PrefetchedRender,
   wish: Wish = {},
-): Promise<ControlFile | undefined> => {
+): ControlFile | undefined | Promise<ControlFile | undefined> => {
   const key = prefetchKey(request);
-  const known = prefetch().rendered?.[key] ?? (await arriving(request, key));
-  const fetch = (have?: string): Promise<Fetched> => fetchTemplate(request, have, wish.near);
+  const known = prefetch().rendered?.[key];
+  return known ? cameAhead(request, key, known, wish) : renderNow(request, key, wish);
+};
+
+const cameAhead = (
+  request: PrefetchedRender,
+  key: string,
+  known: RenderedFile,
+  { near }: Wish,
+): ControlFile => {
   const { ahead } = ofRun();
-  if (known?.text !== undefined) return inline(known, known.text, () => ahead.begin());
-  if (known) return lazily(known, () => ahead.take(key, fetch));
-  const { answer, content } = await ahead.take(key, async () => fetch(await wish.have?.()));
+  return known.text === undefined
+    ? lazily(known, () => ahead.take(key, () => fetchTemplate(request, undefined, near)))
+    : inline(known, known.text, () => ahead.begin());
+};
+
+const renderNow = async (
+  request: PrefetchedRender,
+  key: string,
+  wish: Wish,
+): Promise<ControlFile | undefined> => {
+  const known = await arriving(request, key);
+  if (known) return cameAhead(request, key, known, wish);
+  const fetch = (have?: string): Promise<Fetched> => fetchTemplate(request, have, wish.near);
+  const { answer, content } = await ofRun().ahead.take(key, async () => fetch(await wish.have?.()));
   if (!answer.found) return undefined;
   return answered(answer, content, fetch);
 };
@@ -229,7 +246,8 @@ const comingTemplate = (
 /** Bytes counted for content whose size is not known. */
 const usualSize = 16 * 1024;
 
-const prefetch = (): Prefetched => (__context__.__prefetch__ as Prefetched | undefined) ?? {};
+const prefetch = (): Prefetched =>
+  (getContext().context.__prefetch__ as Prefetched | undefined) ?? {};
 
 const link = (): NonNullable<ReturnType<typeof getContext>['control']> => {
   const { control } = getContext();

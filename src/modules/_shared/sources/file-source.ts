@@ -5,10 +5,10 @@ import { contentOfFile, contentText, type FileContent } from '../files/file-cont
 import { hashOf } from '../files/file-hash.ts';
 import { modeText } from '../files/file-mode.ts';
 import { exists, isDir, statOf } from '../files/file-paths.ts';
-import { controlFile, controlTemplate } from './control-files.ts';
+import { type ControlFile, controlFile, controlTemplate } from './control-files.ts';
 import { isReachable } from './download.ts';
 import { type SourceSum, sourceSum } from './source-hash.ts';
-import { parseSource, redactUrl } from './source-url.ts';
+import { parseSource, redactUrl, type SourceUrl } from './source-url.ts';
 import { fetchWeb } from './web-source.ts';
 
 /** A source that cannot be used; the message is the state's whole comment. */
@@ -39,22 +39,37 @@ export type SourceOptions = Omit<TemplateArguments, 'template' | 'source' | 'tex
   readonly near?: string | undefined;
 };
 
-/** Finds a file state's source. Throws `CommandExecutionError` with Salt's sentence. */
-export const findSource = async (source: string, options: SourceOptions): Promise<FoundSource> => {
+/**
+ * Finds a file state's source. Throws `CommandExecutionError` with Salt's sentence.
+ *
+ * @returns at once where nothing has to be waited for: templates that were rendered ahead of time
+ */
+export const findSource = (
+  source: string,
+  options: SourceOptions,
+): FoundSource | Promise<FoundSource> => {
   const url = parseSource(source);
+  return options.template && url.scheme === 'salt'
+    ? templateSource(source, url, options)
+    : findElsewhere(source, url, options);
+};
+
+const findElsewhere = async (
+  source: string,
+  url: SourceUrl,
+  options: SourceOptions,
+): Promise<FoundSource> => {
   const raw =
     url.scheme === 'salt'
-      ? options.template
-        ? undefined
-        : await saltSource(source, options)
+      ? await saltSource(source, options)
       : url.scheme === 'file'
         ? await localSource(url.path, source, options)
         : url.scheme === 'other'
           ? unsupported(source)
           : await webSource(source, options);
-  if (!options.template) return raw ?? unsupported(source);
-  const text = raw && contentText(await raw.content());
-  return templateSource(source, options, text, raw?.mode);
+  if (!options.template) return raw;
+  const text = contentText(await raw.content());
+  return templateSource(source, url, options, text, raw.mode);
 };
 
 /** The first source of a list that can be found, with its own hash when it has one. */
@@ -108,40 +123,46 @@ const saltSource = async (source: string, options: SourceOptions): Promise<Found
   };
 };
 
-const templateSource = async (
+const templateSource = (
   source: string,
+  url: SourceUrl,
   options: SourceOptions,
-  text: string | undefined,
-  mode: string | undefined,
-): Promise<FoundSource> => {
-  const url = parseSource(source);
+  text?: string,
+  mode?: string,
+): FoundSource | Promise<FoundSource> => {
+  const { name, context, defaults, user, group, attrs } = options;
   const saltenv = url.saltenv ?? options.saltenv;
+  const template = options.template ?? '';
   const request = renderRequest(
-    { ...options, source, template: options.template ?? '', text },
+    { name, source, template, context, defaults, user, group, mode: options.mode, attrs, text },
     saltenv,
   );
-  const file = await controlTemplate(request, { have: options.dest?.sha256, near: options.near });
-  if (!file) throw new SourceError(`Source file ${source} not found in saltenv '${saltenv}'`);
-  const known = mode ?? modeOf(file) ?? (await modeOfSource(source, options));
-  return {
-    sum: { hash_type: 'sha256', hsum: file.sha256 },
-    mode: known,
-    content: file.content,
+  const rendered = (file: ControlFile | undefined): FoundSource | Promise<FoundSource> => {
+    if (!file) throw new SourceError(`Source file ${source} not found in saltenv '${saltenv}'`);
+    const known = mode ?? modeOf(file);
+    const isMissing = known === undefined && options.mode === 'keep' && url.scheme === 'salt';
+    const found: FoundSource = {
+      sum: { hash_type: 'sha256', hsum: file.sha256 },
+      mode: known,
+      content: file.content,
+    };
+    return isMissing ? withModeOf(found, url.path, saltenv) : found;
   };
+  const file = controlTemplate(request, { have: options.dest?.sha256, near: options.near });
+  return file instanceof Promise ? file.then(rendered) : rendered(file);
 };
 
 const modeOf = ({ mode }: { mode?: number | undefined }): string | undefined =>
   mode === undefined ? undefined : modeText(mode);
 
 /** A template that was rendered ahead of time comes without its mode; `mode: keep` needs it. */
-const modeOfSource = async (
-  source: string,
-  { mode, saltenv }: SourceOptions,
-): Promise<string | undefined> => {
-  const url = parseSource(source);
-  if (mode !== 'keep' || url.scheme !== 'salt') return undefined;
-  const file = await controlFile(url.path, url.saltenv ?? saltenv, { peek: true });
-  return file && modeOf(file);
+const withModeOf = async (
+  found: FoundSource,
+  path: string,
+  saltenv: string,
+): Promise<FoundSource> => {
+  const file = await controlFile(path, saltenv, { peek: true });
+  return { ...found, mode: file && modeOf(file) };
 };
 
 const localSource = async (

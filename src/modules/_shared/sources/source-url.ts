@@ -17,7 +17,8 @@ export const parseSource = (source: string): SourceUrl => {
 
 const parseSalt = (rest: string): SourceUrl => {
   const at = rest.lastIndexOf('?');
-  const saltenv = at < 0 ? undefined : new URLSearchParams(rest.slice(at + 1)).get('saltenv');
+  if (at < 0) return { scheme: 'salt', path: rest.replace(/^\|/, '') };
+  const saltenv = new URLSearchParams(rest.slice(at + 1)).get('saltenv');
   const path = (saltenv ? rest.slice(0, at) : rest).replace(/^\|/, '');
   return { scheme: 'salt', path, ...(saltenv && { saltenv }) };
 };

@@ -18,13 +18,19 @@ import {
   SourceError,
 } from '../../../_shared/sources/file-source.ts';
 import { failed, newReturn } from '../../../_shared/states/returns.ts';
-import { __env__, __opts__, type Plain, type PlainDict, type StateReturn } from '../../../api.ts';
+import {
+  __opts__,
+  getContext,
+  type Plain,
+  type PlainDict,
+  type StateReturn,
+} from '../../../api.ts';
 import { accumulatedFor } from '../../accumulators.ts';
 import { isAlready } from '../../already.ts';
 import { checkContent } from '../../check-cmd.ts';
 import { encodeText } from '../../encode-text.ts';
 import { refuseArguments, wrongPath } from '../../managed-arguments.ts';
-import { givenContents, renderContents } from '../../managed-contents.ts';
+import { type GivenContents, givenContents, renderContents } from '../../managed-contents.ts';
 import {
   type DesiredFile,
   destinationOf,
@@ -117,7 +123,7 @@ type ManagedOptions = {
  *     - template: liquid
  *     - mode: 644
  */
-export const managed = async (
+export const managed = (
   name: string,
   {
     source = null,
@@ -155,7 +161,7 @@ export const managed = async (
     use_etag = false,
     owner = null,
   }: ManagedOptions = {},
-): Promise<StateReturn> => {
+): StateReturn | Promise<StateReturn> => {
   const path = expandUser(name);
   const ret = newReturn(path);
   if (!path) return failed(ret, 'Destination file name is required');
@@ -165,61 +171,31 @@ export const managed = async (
   const refusal = refuseArguments(given, Boolean(source), keepMode);
   if (refusal) return failed(ret, refusal);
   if (!verify_ssl && [source].flat().some(isSecure)) warn(ret, uncheckedServer);
-  const looked = givenContents({ ...given, contents_delimiter, contents_newline, allow_empty });
-  const resolved = looked instanceof Promise ? await looked : looked;
-  if (resolved.error !== undefined) return failed(ret, resolved.error);
-  if (!create && !isFile(path))
-    return { ...ret, comment: `File ${path} is not present and is not set for creation` };
-  const user_ = user ?? owner;
-  const ids = accountIds(user_, group);
-  const entry = lstatOf(path);
-  const isDirectory = entry?.isSymbolicLink() ? isDir(path) : entry?.isDirectory() === true;
-  const problem =
-    missingAccounts(user_, group, ids) || wrongPath(path, context, defaults, isDirectory);
-  if (problem) return failed(ret, problem);
-  const perms: DesiredPerms = {
-    user: user_,
-    group,
-    mode: wantedMode,
-    attrs,
-    selinux: selinux ?? undefined,
-    follow: follow_symlinks,
-  };
-  const keepsContent = !replace || (!source && resolved.text === undefined);
-  if (keepsContent && exists(path)) return onlyPerms(ret, path, perms);
-
-  const accumulator = accumulatedFor(path);
-  const variables = accumulator ? mergeWholeFloats(context, { accumulator }) : context;
-  const saltenv = __env__.name;
-  try {
-    const found = await sourceFor(path, entry, {
-      source,
-      source_hash,
-      source_hash_name,
+  const manage = (resolved: GivenContents): StateReturn | Promise<StateReturn> => {
+    if (resolved.error !== undefined) return failed(ret, resolved.error);
+    if (!create && !isFile(path))
+      return { ...ret, comment: `File ${path} is not present and is not set for creation` };
+    const user_ = user ?? owner;
+    const ids = accountIds(user_, group);
+    const entry = lstatOf(path);
+    const isDirectory = entry?.isSymbolicLink() ? isDir(path) : entry?.isDirectory() === true;
+    const problem =
+      missingAccounts(user_, group, ids) || wrongPath(path, context, defaults, isDirectory);
+    if (problem) return failed(ret, problem);
+    const perms: DesiredPerms = {
       user: user_,
       group,
-      mode,
+      mode: wantedMode,
       attrs,
-      template,
-      context: variables,
-      defaults,
-      skip_verify,
-      verify_ssl,
-      use_etag,
-      saltenv,
-      follow_symlinks,
-    });
-    const text =
-      template && resolved.text !== undefined
-        ? await renderContents(resolved.text, {
-            name: path,
-            template,
-            context: variables,
-            defaults,
-            saltenv,
-          })
-        : resolved.text;
-    const file: DesiredFile = {
+      selinux: selinux ?? undefined,
+      follow: follow_symlinks,
+    };
+    const keepsContent = !replace || (!source && resolved.text === undefined);
+    if (keepsContent && exists(path)) return onlyPerms(ret, path, perms);
+    const accumulator = accumulatedFor(path);
+    const variables = accumulator ? mergeWholeFloats(context, { accumulator }) : context;
+    const { env: saltenv } = getContext();
+    const desired = (found: FoundSource | undefined, text: string | undefined): DesiredFile => ({
       name: path,
       source: found,
       contents:
@@ -229,18 +205,85 @@ export const managed = async (
       makedirs,
       dirMode: dir_mode,
       showChanges: show_changes,
-    };
-    if (isAlready(file, entry, ids)) return inCorrectState(ret);
+    });
+    const settle = (file: DesiredFile): StateReturn | Promise<StateReturn> =>
+      isAlready(file, entry, ids)
+        ? inCorrectState(ret)
+        : change(ret, file, { check_cmd, tmp_dir, tmp_ext });
+    try {
+      const found = source
+        ? sourceFor(source, entry, {
+            name: path,
+            source_hash,
+            source_hash_name,
+            user: user_,
+            group,
+            mode,
+            attrs,
+            template,
+            context: variables,
+            defaults,
+            skip_verify,
+            verify_ssl,
+            use_etag,
+            saltenv,
+            follow_symlinks,
+          })
+        : undefined;
+      const { text } = resolved;
+      if (!(found instanceof Promise) && (!template || text === undefined))
+        return settle(desired(found, text));
+      const rendering = { name: path, template, context: variables, defaults, saltenv };
+      return withContents(found, text, rendering)
+        .then(([known, rendered]) => settle(desired(known, rendered)))
+        .catch(error => unmanaged(ret, error));
+    } catch (error) {
+      return unmanaged(ret, error);
+    }
+  };
+  const looked = givenContents({ ...given, contents_delimiter, contents_newline, allow_empty });
+  return looked instanceof Promise ? looked.then(manage) : manage(looked);
+};
+
+/** Waits for the source, and renders contents that are a template. */
+const withContents = async (
+  source: FoundSource | undefined | Promise<FoundSource | undefined>,
+  text: string | undefined,
+  {
+    template,
+    ...options
+  }: Omit<Parameters<typeof renderContents>[1], 'template'> & {
+    readonly template: string | null;
+  },
+): Promise<readonly [FoundSource | undefined, string | undefined]> => {
+  const found = await source;
+  return template && text !== undefined
+    ? [found, await renderContents(text, { ...options, template })]
+    : [found, text];
+};
+
+/** Changes the file, or says in test mode what would change. */
+const change = async (
+  ret: StateReturn,
+  file: DesiredFile,
+  { check_cmd, tmp_dir, tmp_ext }: { check_cmd: string | null; tmp_dir: string; tmp_ext: string },
+): Promise<StateReturn> => {
+  try {
     if (__opts__.test) return await testAnswer(ret, file);
     const checked = check_cmd ? await checkContent(file, check_cmd, tmp_dir, tmp_ext) : file;
     return 'result' in checked ? { ...ret, ...checked } : await installFile(ret, checked);
   } catch (error) {
-    const message = messageOf(error);
-    return failed(
-      { ...ret, changes: {} },
-      error instanceof SourceError ? message : `Unable to manage file: ${message}`,
-    );
+    return unmanaged(ret, error);
   }
+};
+
+/** An error of the work is the state's failure. */
+const unmanaged = (ret: StateReturn, error: unknown): StateReturn => {
+  const message = messageOf(error);
+  return failed(
+    { ...ret, changes: {} },
+    error instanceof SourceError ? message : `Unable to manage file: ${message}`,
+  );
 };
 
 const uncheckedServer =
@@ -265,29 +308,32 @@ const onlyPerms = (ret: StateReturn, name: string, perms: DesiredPerms): StateRe
   return { ...ret, changes, comment, result: ok ? (test && changed ? null : true) : false };
 };
 
-type SourceArguments = {
-  source: ManagedOptions['source'];
-  follow_symlinks: boolean;
-} & Omit<Parameters<typeof findSource>[1], 'name' | 'dest' | 'near'>;
+type SourceArguments = { readonly name: string; readonly follow_symlinks: boolean } & Omit<
+  Parameters<typeof findSource>[1],
+  'dest' | 'near'
+>;
 
-const sourceFor = async (
-  name: string,
+const sourceFor = (
+  source: string | (string | PlainDict)[],
   entry: Stats | undefined,
-  { source, follow_symlinks, ...options }: SourceArguments,
-): Promise<FoundSource | undefined> => {
-  if (!source) return undefined;
-  const chosen = Array.isArray(source)
-    ? await chooseSource(source, options.source_hash, options.saltenv, {
-        verify: options.verify_ssl,
-      })
-    : { source, source_hash: options.source_hash };
-  return findSource(chosen.source, {
+  options: SourceArguments,
+): FoundSource | Promise<FoundSource> => {
+  const { name, follow_symlinks } = options;
+  const wanted = {
     ...options,
-    source_hash: chosen.source_hash,
-    name,
     dest: destinationOf(name, follow_symlinks, entry),
     near: __opts__.test ? undefined : name,
-  });
+  };
+  return Array.isArray(source) ? firstOf(source, wanted) : findSource(source, wanted);
+};
+
+const firstOf = async (
+  sources: (string | PlainDict)[],
+  options: Parameters<typeof findSource>[1],
+): Promise<FoundSource> => {
+  const { source_hash, saltenv, verify_ssl } = options;
+  const chosen = await chooseSource(sources, source_hash, saltenv, { verify: verify_ssl });
+  return findSource(chosen.source, { ...options, source_hash: chosen.source_hash });
 };
 
 const testAnswer = async (ret: StateReturn, file: DesiredFile): Promise<StateReturn> => {
