@@ -47,8 +47,8 @@ export type Resolved = {
   readonly signature: FunctionSignature;
   /** It names what it depends on: what is found may change while the run goes on. */
   readonly depends?: true;
-  /** Binds the arguments and calls. Throws `SaltInvocationError` when they do not fit. */
-  readonly call: (args: readonly Plain[], kwargs: PlainDict) => Promise<unknown>;
+  /** Binds the arguments and calls, and returns what the function does. Throws `SaltInvocationError` when they do not fit. */
+  readonly call: (args: readonly Plain[], kwargs: PlainDict) => unknown;
 };
 
 /** `reason` is a complete sentence: `'cheese.slice' is not available: enzymes unavailable`. */

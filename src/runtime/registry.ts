@@ -9,7 +9,7 @@ import {
 } from '../modules/api.ts';
 import type { Manifest, ManifestModule } from '../protocol/manifest.ts';
 import { type FunctionSignature, openSignature } from '../protocol/meta.ts';
-import { isPlainDict } from '../protocol/plain.ts';
+import { isPlainDict, type PlainDict } from '../protocol/plain.ts';
 import { copyViews } from '../protocol/views.ts';
 import type { FoundContract } from './contracts.ts';
 import { ControlFunctions } from './control-functions.ts';
@@ -267,16 +267,13 @@ class Modules implements FullRegistry {
             fun,
             signature: signature ?? openSignature,
             ...(found.depends ? { depends: true as const } : {}),
-            call: async (args, kwargs) => {
-              if (!signature)
-                return copyViews(
-                  await asModule(module, () =>
-                    found.fun(...args, ...(Object.keys(kwargs).length > 0 ? [kwargs] : [])),
-                  ),
-                );
-              const bound = bindArguments(name, signature, args, kwargs);
+            call: (args, kwargs) => {
+              const bound = signature
+                ? bindArguments(name, signature, args, kwargs)
+                : { ok: true as const, values: unbound(args, kwargs) };
               if (!bound.ok) throw new SaltInvocationError(bound.message);
-              return copyViews(await asModule(module, () => found.fun(...bound.values)));
+              const ret = asModule(module, () => found.fun(...bound.values));
+              return isPromise(ret) ? withoutViewsLater(ret) : copyViews(ret);
             },
           } satisfies Resolved;
         });
@@ -330,6 +327,14 @@ class Modules implements FullRegistry {
     );
   }
 }
+
+/** Returns the arguments of a function whose signature is not known. */
+const unbound = (args: readonly unknown[], kwargs: PlainDict): readonly unknown[] =>
+  Object.keys(kwargs).length > 0 ? [...args, kwargs] : args;
+
+/** Awaited, so that a stack trace shows the caller. */
+const withoutViewsLater = async (value: Promise<unknown>): Promise<unknown> =>
+  copyViews(await value);
 
 /** Returns why a candidate for a name was refused, if that helps the caller. */
 const refusal = (name: string, source: ManifestModule, loaded: Loaded): Loaded | undefined => {

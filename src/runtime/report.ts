@@ -21,11 +21,16 @@ export const finishedOf = (
   low: LowChunk,
   run: RunParams,
 ): StateFinished => {
-  const positions = takeStack(result);
-  const stack = positions === undefined ? {} : { stack: positions };
+  const stack = takeStack(result);
   const shown = truthy(low.no_log) ? withoutSecrets(result) : result;
   const event = eventTag(low, run);
-  return { tag, result: shown, ...(event === undefined ? {} : { event }), ...stack };
+  if (event === undefined && stack === undefined) return { tag, result: shown };
+  return {
+    tag,
+    result: shown,
+    ...(event === undefined ? {} : { event }),
+    ...(stack === undefined ? {} : { stack }),
+  };
 };
 
 /**

@@ -1,13 +1,19 @@
 import { type LowChunk, lowTag } from '../../protocol/low.ts';
 import { isPlainDict, type PlainDict } from '../../protocol/plain.ts';
 import type { StateResult } from '../../protocol/result.ts';
-import { isPromise } from '../virtual.ts';
+import { chain, isPromise, type MaybePromise } from '../virtual.ts';
 import { aggregate, aggregates, initialize } from './aggregate.ts';
 import { callState } from './call-state.ts';
 import { stopwatch } from './clock.ts';
 import { hasChanges, truthy } from './low-tools.ts';
 import { engineResult, failsHard, report } from './report.ts';
-import { checkRequisites, findNeeded, type Required, showLost } from './requisites.ts';
+import {
+  type CheckedRequisites,
+  checkRequisites,
+  findNeeded,
+  type Required,
+  showLost,
+} from './requisites.ts';
 import { type AskedRestart, isHalted, type Pass, type RunState } from './run-state.ts';
 import { stackOf } from './stack-of.ts';
 
@@ -18,7 +24,7 @@ const maxRounds = 20;
  * Runs the requirements of a chunk, then the chunk. The result goes to `pass.running` or, for a
  * prereq dry run, to `run.pre`.
  */
-export const callChunk = async (run: RunState, pass: Pass, given: LowChunk): Promise<void> => {
+export const callChunk = (run: RunState, pass: Pass, given: LowChunk): MaybePromise<void> => {
   const step = `${given.__prereq__ ? 'rehearse' : 'run'} ${lowTag(given)}`;
   const deep = (pass.chain.get(step) ?? 0) + 1;
   if (deep > maxRounds) {
@@ -27,11 +33,17 @@ export const callChunk = async (run: RunState, pass: Pass, given: LowChunk): Pro
     return;
   }
   pass.chain.set(step, deep);
-  try {
-    await callOnce(run, pass, given);
-  } finally {
+  const leave = (): void => {
     if (deep > 1) pass.chain.set(step, deep - 1);
     else pass.chain.delete(step);
+  };
+  let isWaiting = false;
+  try {
+    const called = callOnce(run, pass, given);
+    isWaiting = isPromise(called);
+    return isPromise(called) ? called.finally(leave) : called;
+  } finally {
+    if (!isWaiting) leave();
   }
 };
 
@@ -45,41 +57,62 @@ const settleAs = (run: RunState, pass: Pass, low: LowChunk, result: StateResult)
   run.pre.set(lowTag(low), result);
 };
 
-const callOnce = async (run: RunState, pass: Pass, given: LowChunk, round = 1): Promise<void> => {
-  if (isHalted(run) || pass.done.has(lowTag(given))) return;
+const callOnce = (run: RunState, pass: Pass, given: LowChunk, round = 1): MaybePromise<void> => {
+  if (isHalted(run) || pass.done.has(lowTag(given))) return undefined;
+  return aggregates(run, given) || !run.initialized.has(given.state)
+    ? prepareAndCall(run, pass, given, round)
+    : callReady(run, pass, given, round);
+};
+
+const prepareAndCall = async (
+  run: RunState,
+  pass: Pass,
+  given: LowChunk,
+  round: number,
+): Promise<void> => {
   const low = aggregates(run, given) ? await aggregate(run, pass, given) : given;
-  const tag = lowTag(low);
   const failed = run.initialized.has(low.state) ? undefined : await tryInitialize(run, pass, low);
-  if (failed) {
-    report(run, pass, low, failed);
-    return;
-  }
-  if (!truthy(low.prerequired)) pass.active.add(tag);
+  if (failed) report(run, pass, low, failed);
+  else await callReady(run, pass, low, round);
+};
+
+const callReady = (run: RunState, pass: Pass, low: LowChunk, round: number): MaybePromise<void> => {
+  if (!truthy(low.prerequired)) pass.active.add(lowTag(low));
   const checked = checkRequisites(run, pass, low, !truthy(low.__prereq__));
-  const { status, required } = isPromise(checked) ? await checked : checked;
+  return isPromise(checked)
+    ? checked.then(known => follow(run, pass, low, round, known))
+    : follow(run, pass, low, round, checked);
+};
+
+/** Does what the requisites allow. */
+const follow = (
+  run: RunState,
+  pass: Pass,
+  low: LowChunk,
+  round: number,
+  { status, required }: CheckedRequisites,
+): MaybePromise<void> => {
   switch (status) {
     case 'unmet':
-      await callNeeded(run, pass, low, round);
-      break;
+      return callNeeded(run, pass, low, round);
     case 'fail':
-      refuse(run, pass, low, required);
-      break;
-    case 'pre':
+      return refuse(run, pass, low, required);
+    case 'pre': {
+      const tag = lowTag(low);
       skip(run, pass, low, 'No changes detected');
       run.pre.set(tag, pass.running[tag] as StateResult);
-      break;
+      return undefined;
+    }
     case 'onfail':
-      skip(run, pass, low, 'State was not run because onfail req did not change', {
+      return skip(run, pass, low, 'State was not run because onfail req did not change', {
         __state_ran__: false,
       });
-      break;
     case 'onchanges':
-      skip(run, pass, low, 'State was not run because none of the onchanges reqs changed', {
+      return skip(run, pass, low, 'State was not run because none of the onchanges reqs changed', {
         __state_ran__: false,
       });
-      break;
     default:
-      await execute(run, pass, low, required, status === 'change' || owes(run, low, required));
+      return execute(run, pass, low, required, status === 'change' || owes(run, low, required));
   }
 };
 
@@ -202,30 +235,44 @@ const refuse = (run: RunState, pass: Pass, low: LowChunk, required: Required): v
   report(run, pass, low, result);
 };
 
-const execute = async (
+const execute = (
+  run: RunState,
+  pass: Pass,
+  low: LowChunk,
+  required: Required,
+  react: boolean,
+): MaybePromise<void> => {
+  const tag = lowTag(low);
+  if (truthy(low.__prereq__))
+    return chain(callState(run, pass, low), (result: StateResult) => {
+      run.pre.set(tag, result);
+    });
+  if (pass.watchers.has(tag) && !truthy(run.host.opts.test)) run.host.pending.began(tag);
+  run.host.onStart(tag, low);
+  pass.done.add(tag);
+  const ownMask = low.umask !== undefined || low.__umask__ !== undefined;
+  if (truthy(low.parallel) && !ownMask) return startParallel(run, pass, low, required, react);
+  if (ownMask) return executeAlone(run, pass, low, required, react);
+  const called = callAndReact(run, pass, low, required, react);
+  return isPromise(called)
+    ? called.then(result => record(run, pass, low, result))
+    : record(run, pass, low, called);
+};
+
+const executeAlone = async (
   run: RunState,
   pass: Pass,
   low: LowChunk,
   required: Required,
   react: boolean,
 ): Promise<void> => {
-  const tag = lowTag(low);
-  if (truthy(low.__prereq__)) {
-    run.pre.set(tag, await callState(run, pass, low));
-    return;
-  }
-  if (pass.watchers.has(tag) && !truthy(run.host.opts.test)) run.host.pending.began(tag);
-  run.host.onStart(tag, low);
-  pass.done.add(tag);
-  const ownMask = low.umask !== undefined || low.__umask__ !== undefined;
-  if (truthy(low.parallel) && !ownMask) {
-    startParallel(run, pass, low, required, react);
-    return;
-  }
-  if (ownMask) await Promise.all(pass.processes.values());
-  const result = await callAndReact(run, pass, low, required, react);
+  await Promise.all(pass.processes.values());
+  record(run, pass, low, await callAndReact(run, pass, low, required, react));
+};
+
+const record = (run: RunState, pass: Pass, low: LowChunk, result: StateResult): void => {
   const restart = restartOf(result);
-  if (restart) run.restart = { ...restart, tag };
+  if (restart) run.restart = { ...restart, tag: lowTag(low) };
   else report(run, pass, low, result);
 };
 
@@ -234,28 +281,54 @@ const restartOf = ({ restart }: StateResult): Omit<AskedRestart, 'tag'> | undefi
   isPlainDict(restart) ? (restart as Omit<AskedRestart, 'tag'>) : undefined;
 
 /** Calls the state. If it changes nothing but a watched state changed, calls its `mod_watch`. */
-const callAndReact = async (
+const callAndReact = (
+  run: RunState,
+  pass: Pass,
+  low: LowChunk,
+  required: Required,
+  react: boolean,
+): MaybePromise<StateResult> => {
+  if (run.host.decide) return askAndReact(run, pass, low, required, react);
+  const called = callState(run, pass, low);
+  return isPromise(called)
+    ? called.then(result => reaction(run, pass, low, required, react, result))
+    : reaction(run, pass, low, required, react, called);
+};
+
+const askAndReact = async (
   run: RunState,
   pass: Pass,
   low: LowChunk,
   required: Required,
   react: boolean,
 ): Promise<StateResult> => {
-  const declined = run.host.decide ? await askFirst(run, pass, low, react) : undefined;
+  const declined = await askFirst(run, pass, low, react);
   if (declined) return declined;
-  const result = await callState(run, pass, low);
+  return reaction(run, pass, low, required, react, await callState(run, pass, low));
+};
+
+const reaction = (
+  run: RunState,
+  pass: Pass,
+  low: LowChunk,
+  required: Required,
+  react: boolean,
+  result: StateResult,
+): MaybePromise<StateResult> => {
   if (restartOf(result)) return result;
-  const reaction =
-    !react || hasChanges(result) || truthy(result.skip_watch)
-      ? result
-      : await callState(run, pass, {
-          ...low,
-          sfun: low.fun,
-          fun: 'mod_watch',
-          __reqs__: required as unknown as PlainDict,
-        });
-  if (reaction.result === true) run.host.pending.reacted(lowTag(low));
-  return reaction;
+  if (!react || hasChanges(result) || truthy(result.skip_watch)) return noted(run, low, result);
+  const watch = {
+    ...low,
+    sfun: low.fun,
+    fun: 'mod_watch',
+    __reqs__: required as unknown as PlainDict,
+  };
+  return chain(callState(run, pass, watch), (last: StateResult) => noted(run, low, last));
+};
+
+const noted = (run: RunState, low: LowChunk, result: StateResult): StateResult => {
+  if (result.result === true) run.host.pending.reacted(lowTag(low));
+  return result;
 };
 
 /**
@@ -300,7 +373,9 @@ const startParallel = (
   const started = engineResult(run, low, { result: null, comment: 'Started in parallel' });
   const { __run_num__ } = started;
   pass.running[tag] = started;
-  const work = callAndReact({ ...run, runNumber: 0 }, pass, low, required, react).then(
+  const call = async (): Promise<StateResult> =>
+    callAndReact({ ...run, runNumber: 0 }, pass, low, required, react);
+  const work = call().then(
     result => report(run, pass, low, { ...result, __run_num__ }),
     (error: unknown) => {
       pass.aborted ??= error;

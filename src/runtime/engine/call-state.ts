@@ -3,40 +3,75 @@ import { type LowChunk, lowTag } from '../../protocol/low.ts';
 import { isPlainDict, type PlainDict } from '../../protocol/plain.ts';
 import type { StateResult } from '../../protocol/result.ts';
 import type { Resolved } from '../registry-types.ts';
-import { isPromise } from '../virtual.ts';
+import { isPromise, type MaybePromise } from '../virtual.ts';
 import { bindLow } from './bind-low.ts';
 import { checkStateReturn } from './check-return.ts';
-import { stopwatch } from './clock.ts';
+import { stopwatch, type Timing } from './clock.ts';
 import { checkCommands, checkConditions, hasConditions } from './conditions.ts';
 import { asList, hasChanges, truthy } from './low-tools.ts';
 import { retryState } from './retry-state.ts';
 import type { Pass, RunState } from './run-state.ts';
 import { fillSlots, hasSlots } from './slots.ts';
 import { stackOf } from './stack-of.ts';
-import { verifyLow } from './verify-low.ts';
+import { type Verified, verifyLow } from './verify-low.ts';
 
 /**
  * Runs one state function and returns its checked result: arguments, conditions, retries,
  * `check_cmd`, umask. A state that throws, or whose arguments do not fit its function, is a failed
  * state.
  */
-export const callState = async (run: RunState, pass: Pass, low: LowChunk): Promise<StateResult> => {
-  const { result, last } = await callOnce(run, pass, low);
+export const callState = (run: RunState, pass: Pass, low: LowChunk): MaybePromise<StateResult> => {
+  const attempt = callOnce(run, pass, low);
+  return !isPromise(attempt) && (attempt.last || !isRetried(low, attempt.result))
+    ? attempt.result
+    : callUntilDone(run, pass, low, attempt);
+};
+
+const callUntilDone = async (
+  run: RunState,
+  pass: Pass,
+  low: LowChunk,
+  first: MaybePromise<Attempt>,
+): Promise<StateResult> => {
+  const { result, last } = await first;
   if (last || !isRetried(low, result)) return result;
   return retryState(run, low, result, async () => (await callOnce(run, pass, low)).result);
 };
 
-/** Runs one attempt; `last` if no other follows. */
-const callOnce = async (
-  run: RunState,
-  pass: Pass,
-  low: LowChunk,
-): Promise<{ readonly result: StateResult; readonly last?: true }> => {
+/** One attempt; `last` if no other follows. */
+type Attempt = { readonly result: StateResult; readonly last?: true };
+
+/** A call of a state's function. */
+type Call = {
+  readonly run: RunState;
+  readonly pass: Pass;
+  readonly low: LowChunk;
+  readonly full: string;
+  readonly resolved: Resolved;
+  readonly kwargs: PlainDict;
+  readonly rehearsal: boolean;
+  /** What the result has from then on when the function is called. */
+  note: PlainDict;
+};
+
+const callOnce = (run: RunState, pass: Pass, low: LowChunk): MaybePromise<Attempt> => {
   const watch = stopwatch();
   const rehearsal = truthy(low.__prereq__);
   if (rehearsal) low.__prereq__ = false;
-  const checked = verifyLow(run.host.registry, low);
-  const verified = isPromise(checked) ? await checked : checked;
+  const verified = verifyLow(run.host.registry, low);
+  return isPromise(verified)
+    ? verified.then(known => callVerified(run, pass, low, rehearsal, known, watch))
+    : callVerified(run, pass, low, rehearsal, verified, watch);
+};
+
+const callVerified = (
+  run: RunState,
+  pass: Pass,
+  low: LowChunk,
+  rehearsal: boolean,
+  verified: Verified,
+  watch: () => Timing,
+): MaybePromise<Attempt> => {
   if (verified.errors) {
     const comment = verified.errors.map(error => `${error}\n`).join('');
     return { result: notCalled(run, low, comment, stackOf(verified.cause)), last: true };
@@ -44,14 +79,29 @@ const callOnce = async (
   const { full, resolved } = verified;
   const { kwargs, error } = bindLow(full, resolved.signature, low);
   if (error !== undefined) return { result: notCalled(run, low, error), last: true };
-  const raw = await run.host.withOwnLog(low, () =>
-    perform(run, pass, low, full, resolved, kwargs, rehearsal),
-  );
+  const call: Call = { run, pass, low, full, resolved, kwargs, rehearsal, note: {} };
+  const raw = run.host.withOwnLog(low, () => perform(call));
+  return isPromise(raw)
+    ? raw.then(value => conclude(call, value, watch))
+    : conclude(call, raw, watch);
+};
+
+/** Adds to the function's return what every result has. */
+const conclude = (
+  { run, low, rehearsal }: Call,
+  raw: unknown,
+  watch: () => Timing,
+): MaybePromise<Attempt> => {
   if (rehearsal || !isPlainDict(raw) || isPlainDict(raw.restart))
     return { result: finish(checkStateReturn(raw)), last: true };
   raw.__sls__ = low.__sls__ ?? null;
   raw.__run_num__ = run.runNumber++;
-  if (mayRefresh(low, raw)) await refreshAfter(run, low, raw);
+  return mayRefresh(low, raw)
+    ? refreshAfter(run, low, raw).then(() => timed(low, raw, watch))
+    : timed(low, raw, watch);
+};
+
+const timed = (low: LowChunk, raw: PlainDict, watch: () => Timing): Attempt => {
   Object.assign(raw, watch(), { __id__: low.__id__ });
   return { result: finish(checkStateReturn(raw)) };
 };
@@ -82,68 +132,95 @@ const isRetried = (low: LowChunk, result: StateResult): boolean =>
 const finish = (result: PlainDict): StateResult => result as StateResult;
 
 /** Returns the function's own return, unchecked. */
-const perform = async (
-  run: RunState,
-  pass: Pass,
-  low: LowChunk,
-  full: string,
-  resolved: Resolved,
-  kwargs: PlainDict,
-  rehearsal: boolean,
-): Promise<unknown> => {
-  const { host } = run;
-  host.context.runas = low.runas ?? null;
-  let called: PlainDict = {};
+const perform = (call: Call): MaybePromise<unknown> => {
+  const { run, low } = call;
+  const { context } = run.host;
+  context.runas = low.runas ?? null;
+  let isWaiting = false;
   try {
-    let ret: unknown;
-    // After the restart that it requested, a state continues whatever its conditions are by now.
-    const goesOn = host.resume?.restart.tag === lowTag(low);
-    if (!goesOn && hasConditions(low) && !(await host.registry.hook(low.state, 'mod_run_check'))) {
-      const skipped = await checkConditions(host, low);
-      if (truthy(skipped.result)) ret = { changes: {}, ...skipped };
-    }
-    if (host.opts.global_state_conditions) ret ??= await globalConditions(run, low, full);
-    if (ret === undefined) {
-      const filled = hasSlots(kwargs) ? await fillSlots(host, kwargs) : kwargs;
-      const view = {
-        env: String(
-          low.saltenv ?? (typeof kwargs.env === 'string' ? kwargs.env : low.__env__) ?? 'base',
-        ),
-        test: rehearsal || truthy(host.opts.test),
-        low,
-        lowstate: pass.chunks,
-        running: pass.running,
-      };
-      if (truthy(low.parallel) && !rehearsal) called = { __parallel__: true };
-      ret = withNote(
-        await withUmask(low, () => host.inState(view, () => resolved.call([], filled))),
-        called,
-      );
-    }
-    if (
-      Object.hasOwn(low, 'check_cmd') &&
-      isPlainDict(ret) &&
-      !isPlainDict(ret.restart) &&
-      !(await checksItself(run, low, resolved))
-    )
-      Object.assign(ret, await checkCommands(host, low));
-    return ret;
+    const ret = isCalledAtOnce(call) ? invoke(call, call.kwargs) : performChecked(call);
+    isWaiting = isPromise(ret);
+    return isWaiting ? performed(call, ret) : ret;
   } catch (error) {
-    return {
-      result: false,
-      name: low.name ?? low.__id__,
-      changes: {},
-      comment:
-        error instanceof RefusedPath
-          ? error.message
-          : `An exception occurred in this state: ${describe(error)}`,
-      ...stackOf(error),
-      ...called,
-    };
+    return thrown(call, error);
   } finally {
-    delete host.context.runas;
+    if (!isWaiting) delete context.runas;
   }
 };
+
+const performed = async (call: Call, ret: unknown): Promise<unknown> => {
+  try {
+    return await ret;
+  } catch (error) {
+    return thrown(call, error);
+  } finally {
+    delete call.run.host.context.runas;
+  }
+};
+
+/** Whether nothing is checked before and after the call, as for most chunks. */
+const isCalledAtOnce = ({ run, low, kwargs }: Call): boolean =>
+  !hasConditions(low) &&
+  !run.host.opts.global_state_conditions &&
+  !Object.hasOwn(low, 'check_cmd') &&
+  !hasSlots(kwargs);
+
+const performChecked = async (call: Call): Promise<unknown> => {
+  const { run, low, full, resolved, kwargs } = call;
+  const { host } = run;
+  let ret: unknown;
+  // After the restart that it requested, a state continues whatever its conditions are by now.
+  const goesOn = host.resume?.restart.tag === lowTag(low);
+  if (!goesOn && hasConditions(low) && !(await host.registry.hook(low.state, 'mod_run_check'))) {
+    const skipped = await checkConditions(host, low);
+    if (truthy(skipped.result)) ret = { changes: {}, ...skipped };
+  }
+  if (host.opts.global_state_conditions) ret ??= await globalConditions(run, low, full);
+  if (ret === undefined) {
+    const filled = hasSlots(kwargs) ? await fillSlots(host, kwargs) : kwargs;
+    ret = await invoke(call, filled);
+  }
+  if (
+    Object.hasOwn(low, 'check_cmd') &&
+    isPlainDict(ret) &&
+    !isPlainDict(ret.restart) &&
+    !(await checksItself(run, low, resolved))
+  )
+    Object.assign(ret, await checkCommands(host, low));
+  return ret;
+};
+
+/** Calls the function. */
+const invoke = (call: Call, kwargs: PlainDict): MaybePromise<unknown> => {
+  const { run, pass, low, resolved, rehearsal } = call;
+  const { host } = run;
+  const env = low.saltenv ?? (typeof kwargs.env === 'string' ? kwargs.env : low.__env__) ?? 'base';
+  const view = {
+    env: String(env),
+    test: rehearsal || truthy(host.opts.test),
+    low,
+    lowstate: pass.chunks,
+    running: pass.running,
+  };
+  if (truthy(low.parallel) && !rehearsal) call.note = { __parallel__: true };
+  const work = (): unknown => host.inState(view, () => resolved.call([], kwargs));
+  // The mask is the process's: states with one of their own never run beside others.
+  const ret = typeof low.__umask__ === 'number' ? withMask(low.__umask__, work) : work();
+  return isPromise(ret) ? ret.then(value => withNote(value, call.note)) : withNote(ret, call.note);
+};
+
+/** Returns the result of a state that threw. */
+const thrown = ({ low, note }: Call, error: unknown): PlainDict => ({
+  result: false,
+  name: low.name ?? low.__id__,
+  changes: {},
+  comment:
+    error instanceof RefusedPath
+      ? error.message
+      : `An exception occurred in this state: ${describe(error)}`,
+  ...stackOf(error),
+  ...note,
+});
 
 /** Copies the result before the engine adds to it, since the module may keep the object. */
 const withNote = (value: unknown, note: PlainDict): unknown =>
@@ -157,11 +234,7 @@ const checksItself = async (run: RunState, low: LowChunk, { signature }: Resolve
     ({ name }) => name === 'check_cmd',
   ) && (await run.host.registry.hook(low.state, 'mod_run_check_cmd')) !== undefined;
 
-/** The mask is the process's: states with one of their own never run beside others. */
-const withUmask = <T>(low: LowChunk, work: () => Promise<T>): Promise<T> =>
-  typeof low.__umask__ === 'number' ? withMask(low.__umask__, work) : work();
-
-const withMask = async <T>(mask: number, work: () => Promise<T>): Promise<T> => {
+const withMask = async (mask: number, work: () => unknown): Promise<unknown> => {
   const before = process.umask(mask);
   try {
     return await work();

@@ -2,6 +2,7 @@ import { globTest } from '../../data/python/glob.ts';
 import { type LowChunk, lowTag } from '../../protocol/low.ts';
 import type { StateResult, StateResults } from '../../protocol/result.ts';
 import { Turns } from '../../protocol/turns.ts';
+import { isPromise } from '../virtual.ts';
 import { RunAborted } from './abort.ts';
 import { callChunk } from './call-chunk.ts';
 import { ChunkIndex } from './chunk-index.ts';
@@ -108,7 +109,10 @@ const runPass = async (run: RunState, pass: Pass, results: StateResults): Promis
       if (turns.areOver) await turns.pause();
       if (pass.failhard || pass.aborted || isHalted(run)) break;
       if (Object.hasOwn(pass.running, lowTag(low))) continue;
-      await callChunk(run, pass, low);
+      const called = callChunk(run, pass, low);
+      if (isPromise(called)) await called;
+      // Parallel states go on between the others.
+      else if (pass.processes.size > 0) await undefined;
       if (failsHard(run, pass, low)) break;
       pass.active.clear();
     }

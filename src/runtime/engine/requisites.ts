@@ -33,19 +33,19 @@ export const checkRequisites = (
   pass: Pass,
   low: LowChunk,
   withPrerequired: boolean,
-): MaybePromise<Checked> => {
-  const check = (): MaybePromise<Checked> => checkLists(run, pass, low, withPrerequired);
-  return watches(low) ? watchOrRequire(run.host.registry, low).then(check) : check();
-};
+): MaybePromise<CheckedRequisites> =>
+  watches(low)
+    ? watchOrRequire(run.host.registry, low).then(() => checkLists(run, pass, low, withPrerequired))
+    : checkLists(run, pass, low, withPrerequired);
 
-type Checked = { readonly status: Status; readonly required: Required };
+export type CheckedRequisites = { readonly status: Status; readonly required: Required };
 
 const checkLists = (
   run: RunState,
   pass: Pass,
   low: LowChunk,
   withPrerequired: boolean,
-): MaybePromise<Checked> => {
+): MaybePromise<CheckedRequisites> => {
   const required: Record<string, LowChunk[]> = {};
   for (const kind of withPrerequired ? allKinds : checkedKinds) {
     if (!Array.isArray(low[kind])) continue;
@@ -62,8 +62,12 @@ const checkLists = (
     }
     required[kind] = list.flat();
   }
-  const checked = (): Checked => ({ status: combine(run, pass, low, required), required });
-  return pass.processes.size > 0 ? awaitParallel(pass, required).then(checked) : checked();
+  return pass.processes.size > 0
+    ? awaitParallel(pass, required).then(() => ({
+        status: combine(run, pass, low, required),
+        required,
+      }))
+    : { status: combine(run, pass, low, required), required };
 };
 
 /** undefined: a requisite without a value (`- pkg:`), which is ignored. */

@@ -116,15 +116,16 @@ class StateRun {
 
   /** Makes the context of a state's code: with its saltenv, its chunk, and test mode if set. */
   #stateContext({ env, test, low, lowstate, running }: HostStateView): ModuleContext {
-    const { opts } = this.#context;
+    const { opts, log } = this.#context;
+    const isSilent = truthy(low.no_log);
     return {
       ...this.#context,
       grains: this.#grains,
       pillar: this.#pillar,
       env,
       low: { ...low },
-      output: (stream, text) => this.#live.add(lowTag(low), stream, text),
-      ...(truthy(low.no_log) ? noLog : {}),
+      log: isSilent ? noLog.log : log,
+      output: isSilent ? noLog.output : (stream, text) => this.#live.add(lowTag(low), stream, text),
       lowstate,
       running,
       opts: test === opts.test ? opts : { ...opts, test },

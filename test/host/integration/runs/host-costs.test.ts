@@ -109,8 +109,8 @@ ${lines.replaceAll('NUMBER', String(at))}`,
   });
 
   test.each([
-    { kind: 'unchanged contents', promises: 27 },
-    { kind: 'unchanged template', promises: 38 },
+    { kind: 'unchanged contents', promises: 0.2 },
+    { kind: 'unchanged template', promises: 0.4 },
   ])(
     '$kind: a state looks at its path once, and opens and reads its file once',
     ({ kind, promises }) => {
@@ -139,7 +139,7 @@ ${lines.replaceAll('NUMBER', String(at))}`,
     expect(perState(kind, opens)).toBeLessThanOrEqual(1.1);
     expect(perState(kind, looks)).toBeLessThanOrEqual(14);
     expect(perState(kind, one => one.calls.rename ?? 0)).toBeCloseTo(1, 1);
-    expect(perState(kind, one => one.promises)).toBeLessThanOrEqual(42);
+    expect(perState(kind, one => one.promises)).toBeLessThanOrEqual(28);
     const { calls } = counts[`${kind}1000`] as HostCounts;
     expect(calls.fsync).toBeUndefined();
     expect(calls.syncfs).toBe(1);
