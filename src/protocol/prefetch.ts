@@ -89,14 +89,14 @@ export const renderRequest = (
   chunk.name = name;
   if (isGiven(source)) chunk.source = source;
   if (isGiven(user)) chunk.user = user;
-  return {
+  const request = {
     chunk,
     context: mergeWholeFloats(defaults, context),
     saltenv,
     source: source ?? '',
     template,
-    ...(text !== undefined && { text }),
   };
+  return text === undefined ? request : { ...request, text };
 };
 
 const isGiven = <Value>(value: Value | null | undefined): value is Value =>
