@@ -110,7 +110,8 @@ ${lines.replaceAll('NUMBER', String(at))}`,
 
   test.each([
     { kind: 'unchanged contents', promises: 0.2 },
-    { kind: 'unchanged template', promises: 0.4 },
+    // The first state of each fifty may wait for its template, which takes some 40.
+    { kind: 'unchanged template', promises: 1 },
   ])(
     '$kind: a state looks at its path once, and opens and reads its file once',
     ({ kind, promises }) => {
@@ -148,11 +149,11 @@ ${lines.replaceAll('NUMBER', String(at))}`,
   });
 
   test('1,000 states call the functions that 100 do', () => {
-    // A busy control node reads later, so some functions wait for it.
+    // Where a state waits for its template, functions are called that others do not need.
     for (const kind of ['unchanged contents', 'unchanged template'])
       expect(
         Math.abs((counts[`${kind}1000`]?.functions ?? 0) - (counts[`${kind}100`]?.functions ?? 0)),
-      ).toBeLessThanOrEqual(15);
-    expect(counts['unchanged template1000']?.functions).toBeLessThanOrEqual(850);
+      ).toBeLessThanOrEqual(40);
+    expect(counts['unchanged template1000']?.functions).toBeLessThanOrEqual(880);
   });
 });
