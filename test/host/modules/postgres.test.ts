@@ -412,7 +412,8 @@ describe.skipIf(!canRun)('a real PostgreSQL server', { timeout: 240_000 }, () =>
     await settles(() => rights.absent('reader', 'ALL', 'table', { privileges: ['SELECT'], ...on }));
   });
 
-  test('removes what it made', async () => {
+  // With the tests that make it.
+  test('removes what it made', { tags: 'slow' }, async () => {
     await settles(() => schema.absent('shop-1', 'sales', db));
     await settles(() => database.absent('shop-1', db));
     await settles(() => user.absent('reader', db));
