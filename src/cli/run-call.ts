@@ -80,7 +80,7 @@ export const runCall = async (
   const { release, began } = onInterrupt(stop, session !== undefined);
   const codes = new Set<number>();
   try {
-    const confirm = createConfirm(process, output.pause);
+    const confirm = createConfirm(output.pause);
     let hosts: Request['hosts'] = [];
     const run = (session?.start ?? startRun)({
       open: async () => ({

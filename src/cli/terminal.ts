@@ -40,13 +40,12 @@ export const createAsk = (
  * @returns undefined without a terminal
  */
 export const createConfirm = (
-  terminal: Terminal,
   pause: () => Promise<() => void>,
 ): ((question: string) => Promise<boolean>) | undefined => {
   // The stream of standard input is opened only for a question.
   if (!isatty(0)) return undefined;
   return async question => {
-    const { stdin, stderr } = terminal;
+    const { stdin, stderr } = process;
     const resume = await pause();
     const { createInterface } = await import('node:readline/promises');
     const lines = createInterface({ input: stdin, output: stderr });

@@ -90,9 +90,8 @@ export const isReadOnly = (name: string): boolean => {
 /** Returns the functions that a host forwards to the control node, with their signatures. */
 export const controlFunctions = (): { name: string; signature: FunctionSignature }[] =>
   Object.entries(modules).flatMap(([module, { functions }]) =>
-    Object.keys(functions).flatMap(fun => {
-      const name = `${module}.${fun}`;
-      const found = hostFunction(name) && findWrapper(name);
-      return found ? [{ name, signature: signatureOf(found) }] : [];
-    }),
+    Object.entries(functions)
+      .map(([fun, spec]) => ({ name: `${module}.${fun}`, spec }))
+      .filter(({ name }) => isControlFunction(name))
+      .map(({ name, spec }) => ({ name, signature: signatureOf(spec) })),
   );

@@ -26,11 +26,13 @@ const unprintable = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{1
  * `yaml-…` for invalid YAML, several documents, unknown or recursive aliases, and aliases that
  * multiply excessively.
  */
-export const compose = (source: YamlSource): YamlNode | undefined =>
-  runSteps(composeInSteps(source));
+export const compose = (source: YamlSource): YamlNode | undefined => {
+  refuseUnprintable(source);
+  return runSteps(composeInSteps(source));
+};
 
 /**
- * As `compose`; a step reads a part of the events.
+ * As `compose`, for a text that `refuseUnprintable` accepts; a step reads a part of the events.
  *
  * @param known - the events, if the text has been parsed
  */
@@ -38,7 +40,6 @@ export const composeInSteps = function* (
   source: YamlSource,
   known?: Parsed,
 ): Steps<YamlNode | undefined> {
-  refuseUnprintable(source);
   const parsed = known ?? (yield* checked(source)) ?? parse(source);
   keepEvents(source, parsed);
   const parser = new EventReader(source, parsed);

@@ -18,7 +18,7 @@ import { planRun } from './plan-run.ts';
  */
 export const askAndApply = async (opened: Opened): Promise<number> => {
   const { given } = opened;
-  const confirm = createConfirm(process, async () => () => undefined);
+  const confirm = createConfirm(async () => () => undefined);
   if (!confirm && given.options.yes !== true)
     throw new TsaltError('no-terminal', '--ask needs a terminal to ask at.', {
       hint: 'Use --yes to skip the question, or make a plan: --plan-out FILE.',

@@ -42,16 +42,13 @@ export class FileRefs {
     saltenv = 'base',
     isUsers: (state: string) => boolean = () => false,
   ): void {
-    const simple = new Set<string>();
     for (const chunk of chunks) {
-      const { urls, envs } = nothingFound(saltenv);
+      const found = nothingFound(saltenv);
       const isCall = chunk.state === 'module' || isUsers(chunk.state);
-      for (const key of Object.keys(chunk)) {
-        const item = chunk[key] ?? null;
-        if (isNoFile(item) && (simple.has(key) || isSimple(key))) simple.add(key);
-        else this.#collectEntry(key, item, { urls, envs, from: isCall ? 'source' : roleOf(key) });
-      }
-      this.#allow({ urls, envs, from: 'source' });
+      for (const [key, item] of Object.entries(chunk))
+        if (!isNoFile(item) || !isSimple(key))
+          this.#collectEntry(key, item, { ...found, from: isCall ? 'source' : roleOf(key) });
+      this.#allow(found);
     }
   }
 

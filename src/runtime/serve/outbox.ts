@@ -1,5 +1,5 @@
 import type { ModuleContext } from '../../modules/api.ts';
-import type { StateFinished, StateStarted } from '../../protocol/job.ts';
+import type { StateBegun, StateFinished, StateStarted } from '../../protocol/job.ts';
 
 /** The events of this host, held back until its hello was sent. */
 export class Outbox {
@@ -43,7 +43,8 @@ export class Outbox {
       return;
     }
     const { id, fun, name } = begun;
-    this.#send('state', { ...state, began: [id, fun, name] });
+    const whole: StateFinished & StateBegun = { ...state, began: [id, fun, name] };
+    this.#send('state', whole);
     this.#begun = undefined;
   }
 
