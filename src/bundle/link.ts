@@ -5,6 +5,7 @@ import { type Built, type Bundle, bundleAll } from './bundle-all.ts';
 import { discoverBuiltins } from './discover.ts';
 import { baseKey, baseText, type EntryModule, linkEnd, linkedText, linkHead } from './entry.ts';
 import { inputMetadata } from './inputs.ts';
+import { withLateNamespaces } from './late-namespaces.ts';
 import { type LinkBase, type PrebuiltBase, prebuiltBase } from './prebuilt.ts';
 import { apiFile, apiNames, runEsbuild } from './run-esbuild.ts';
 import { tracedText } from './trace.ts';
@@ -77,8 +78,11 @@ const buildBase = async (
     shortNames: true,
   });
   if (!made.ok) return undefined;
+  const { head, text: late } = withLateNamespaces(made.text);
+  const { text, trace } = tracedText({ text: late, map: made.map }, head.split('\n').length - 1);
   return {
-    ...tracedText(made),
+    text: head + text,
+    trace,
     modules: builtins.map(({ described: { meta } }) => baseKey(meta)),
     api: await apiNames(root),
     inputs: made.inputs.map(inputMetadata),

@@ -154,6 +154,7 @@ ${lines.replaceAll('NUMBER', String(at))}`,
       expect(
         Math.abs((counts[`${kind}1000`]?.functions ?? 0) - (counts[`${kind}100`]?.functions ?? 0)),
       ).toBeLessThanOrEqual(40);
-    expect(counts['unchanged template1000']?.functions).toBeLessThanOrEqual(880);
+    // Some 30 of them name the exports of a file, in place of thousands that were made at the start.
+    expect(counts['unchanged template1000']?.functions).toBeLessThanOrEqual(910);
   });
 });
