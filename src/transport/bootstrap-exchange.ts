@@ -57,6 +57,8 @@ export class BootstrapExchange {
   #onEnd: ((reason: unknown) => void) | undefined;
   #expectedEnd: unknown;
   #expected: Promise<void> | undefined;
+  /** The receiver's work on what it has. */
+  #taking: Promise<void> | undefined;
 
   constructor(connection: Connection, channel: Channel, become: Become) {
     this.#connection = connection;
@@ -218,7 +220,11 @@ export class BootstrapExchange {
       const busy = this.#receive?.(chunk);
       if (!busy) return;
       stdout.pause();
-      busy.then(() => void stdout.resume(), fail);
+      const goOn = (): void => {
+        this.#taking = undefined;
+        stdout.resume();
+      };
+      this.#taking = busy.then(goOn, fail);
     } catch (error) {
       fail(error);
     }
@@ -248,6 +254,9 @@ export class BootstrapExchange {
 
   async #exited(exit: Exit): Promise<void> {
     await this.#expected;
+    // A runtime may end right after its answer: who waits for its start takes the bytes first.
+    await nextTurn();
+    while (this.#taking && this.#failure === undefined) await this.#taking;
     this.#fail(this.#ended(exit));
   }
 
@@ -275,6 +284,11 @@ export class BootstrapExchange {
     });
   }
 }
+
+const nextTurn = (): Promise<void> =>
+  new Promise(resolve => {
+    setImmediate(resolve);
+  });
 
 const linkClosed = ({ host }: Connection): TsaltError =>
   new TsaltError('link-closed', `${host.id}: the link was closed.`, { kind: 'host' });
