@@ -36,6 +36,8 @@ export type CallParams = {
   readonly pillar?: PlainDict;
   /** The function reads no grains, so it does not wait for them. */
   readonly needsNoGrains?: true;
+  /** Nothing follows: if it has its result at once, the runtime ends after it. */
+  readonly isLast?: true;
 };
 
 export type CallResult = {

@@ -99,6 +99,11 @@ export class Peer {
     return this.#closed !== undefined;
   }
 
+  /** Whether neither side waits for a response. */
+  get isIdle(): boolean {
+    return this.#answering.size === 0 && this.#pending.size === 0;
+  }
+
   /**
    * Sends a request; resolves with its JSON value. Bytes of the response go to `sink`. A response
    * of more than `mostBytes` fails the request.

@@ -80,7 +80,7 @@ export const start = ({ manifest }: { readonly manifest: Manifest }): void => {
   greet().catch(error => void shutdown.fail(error));
   divertOutput((level, message) => outbox.log(level, 'console', message));
   watchProcess(shutdown, outbox);
-  receiveFrom(wire, peer, shutdown, TS.pre);
+  receiveFrom({ wire, peer, shutdown, first: TS.pre, isDone: () => false });
 };
 
 const nothingRuns = { stop: () => undefined, idle: async () => undefined, grace: 0 };

@@ -1,4 +1,4 @@
-import { createReadStream, fstatSync } from 'node:fs';
+import { createReadStream, fstatSync, readSync, type Stats, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { openWriteQueue } from '../protocol/write-queue.ts';
@@ -9,21 +9,101 @@ export type Wire = {
   readonly write: (bytes: Uint8Array) => Promise<void> | undefined;
   /** Calls `onBytes` for received bytes, and `onEnd` once at the end. */
   readonly read: (onBytes: (bytes: Uint8Array) => void, onEnd: () => void) => void;
+  /**
+   * Stops the process until bytes arrive, and returns them: at most 64 KiB, none at the end of the
+   * wire. Returns undefined if it can only be read by `read`.
+   */
+  readonly readFirst: () => Uint8Array | undefined;
   /** Flushes the queue before code that may block the event loop. */
   readonly push: () => void;
   /** Resolves when everything was written. */
   readonly flush: () => Promise<void>;
 };
 
+/** The most bytes that are written without a stream: less than a pipe of any system holds. */
+const mostAtOnce = 32 * 1024;
+
 /**
- * Opens fd 0 and 1. `process.stdin` is avoided if possible: it adds 6 ms to the start and would
- * make the channel reachable for every module.
+ * Opens fd 0 and 1. Streams are made for them when `read` is called, or when they must take more
+ * than a short answer: Node loads 30 files for streams and sockets, which takes as long as all the
+ * rest of a short call.
  */
 export const openWire = (): Wire => {
+  let opened: Streams | undefined;
+  const streams = (): Streams => {
+    opened ??= openStreams();
+    return opened;
+  };
+  const queue = openWriteQueue(bytes => {
+    if (opened) opened.write(bytes);
+    else if (bytes.length > mostAtOnce || !isPipe(fstatSync(1))) streams().write(bytes);
+    else writeAtOnce(bytes, rest => streams().write(rest));
+  });
+  return {
+    write: bytes => {
+      if (opened?.isGone()) return undefined;
+      queue.add(bytes);
+      return opened?.drained();
+    },
+    read: (onBytes, onEnd) => {
+      let ended = false;
+      const end = (): void => {
+        if (ended) return;
+        ended = true;
+        onEnd();
+      };
+      const { input } = streams();
+      for (const event of ['end', 'error', 'close']) input.on(event, end);
+      input.on('data', onBytes);
+    },
+    readFirst,
+    push: queue.flush,
+    flush: () => {
+      queue.flush();
+      return opened?.flush() ?? Promise.resolve();
+    },
+  };
+};
+
+const readFirst = (): Uint8Array | undefined => {
+  if (!isPipe(fstatSync(0))) return undefined;
+  const bytes = Buffer.allocUnsafe(64 * 1024);
+  try {
+    return bytes.subarray(0, readSync(0, bytes));
+  } catch {
+    // It does not block (EAGAIN), or fails again when it is read as a stream.
+    return undefined;
+  }
+};
+
+/** Writes to stdout, and passes on what it does not take. */
+const writeAtOnce = (bytes: Uint8Array, later: (rest: Uint8Array) => void): void => {
+  let at = 0;
+  try {
+    while (at < bytes.length) at += writeSync(1, bytes, at);
+  } catch {
+    later(bytes.subarray(at));
+  }
+};
+
+type Streams = {
+  readonly input: Readable;
+  readonly isGone: () => boolean;
+  readonly write: (bytes: Uint8Array) => void;
+  /** Resolves when the output accepts more; undefined if it does now. */
+  readonly drained: () => Promise<void> | undefined;
+  readonly flush: () => Promise<void>;
+};
+
+/**
+ * `process.stdin` is avoided if possible: it adds 6 ms to the start and would make the channel
+ * reachable for every module.
+ */
+const openStreams = (): Streams => {
   const input = openInput();
   const output = openOutput();
   let broken = false;
-  const gone = (): boolean => broken || output.destroyed;
+  const isGone = (): boolean => broken || output.destroyed;
   output.on('error', () => {
     broken = true;
   });
@@ -34,51 +114,35 @@ export const openWire = (): Wire => {
   };
   output.on('drain', unblock);
   output.on('close', unblock);
-  const queue = openWriteQueue(bytes => {
-    if (!gone()) output.write(bytes);
-  });
   return {
+    input,
+    isGone,
     write: bytes => {
-      if (gone()) return undefined;
-      queue.add(bytes);
-      if (!output.writableNeedDrain) return undefined;
-      return new Promise(resolve => {
-        blocked.push(resolve);
-      });
+      if (!isGone()) output.write(bytes);
     },
-    read: (onBytes, onEnd) => {
-      let ended = false;
-      const end = (): void => {
-        if (ended) return;
-        ended = true;
-        onEnd();
-      };
-      for (const event of ['end', 'error', 'close']) input.on(event, end);
-      input.on('data', onBytes);
-    },
-    push: queue.flush,
-    flush: () => {
-      queue.flush();
-      return gone()
+    drained: () =>
+      output.writableNeedDrain
+        ? new Promise(resolve => {
+            blocked.push(resolve);
+          })
+        : undefined,
+    flush: () =>
+      isGone()
         ? Promise.resolve()
         : new Promise(resolve => {
             output.once('close', resolve);
             output.write(new Uint8Array(), () => resolve());
-          });
-    },
+          }),
   };
 };
 
+const isPipe = (kind: Stats): boolean => kind.isFIFO() || kind.isSocket();
+
 const openInput = (): Readable => {
   const kind = fstatSync(0);
-  if (kind.isFIFO() || kind.isSocket())
-    return new Socket({ fd: 0, readable: true, writable: false });
+  if (isPipe(kind)) return new Socket({ fd: 0, readable: true, writable: false });
   return kind.isCharacterDevice() ? process.stdin : createReadStream('', { fd: 0 });
 };
 
-const openOutput = (): Writable => {
-  const kind = fstatSync(1);
-  return kind.isFIFO() || kind.isSocket()
-    ? new Socket({ fd: 1, readable: false, writable: true })
-    : process.stdout;
-};
+const openOutput = (): Writable =>
+  isPipe(fstatSync(1)) ? new Socket({ fd: 1, readable: false, writable: true }) : process.stdout;

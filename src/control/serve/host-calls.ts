@@ -148,7 +148,7 @@ export class HostCalls {
       kwargs,
       opts: this.#facts.opts,
       ...(early ? {} : await this.pillarForModules(seen)),
-      ...(needsNoGrains ? { needsNoGrains } : {}),
+      ...(needsNoGrains ? { needsNoGrains, isLast: true } : {}),
     };
     const peer = early ?? (await this.peer());
     const call = Symbol(fun);

@@ -8,11 +8,13 @@ import type { Shutdown } from './shutdown.ts';
  * The requests that a control node may make.
  *
  * @param hello resolves when the hello is ready: no request is answered before
+ * @param onLast called when the control node says that it will send nothing else
  */
 export const requestHandlers = (
   session: Session,
   shutdown: Shutdown,
   hello: Promise<unknown>,
+  onLast: () => void,
 ): Readonly<Record<string, Handler>> => {
   const answer = async <T>(work: () => Promise<T>): Promise<T> => {
     await hello;
@@ -23,7 +25,10 @@ export const requestHandlers = (
     return answer(work);
   };
   return {
-    call: (params: CallParams) => beatAndAnswer(() => session.call(params)),
+    call: (params: CallParams) => {
+      if (params.isLast) onLast();
+      return beatAndAnswer(() => session.call(params));
+    },
     names: (params: NamesParams) => beatAndAnswer(() => session.names(params)),
     run: (params: RunParams) => beatAndAnswer(session.prepare(params)),
     grains: () => answer(() => session.grains()),

@@ -41,7 +41,7 @@ export type ServeOptions = {
  * and answers `ping` with `pong`. Ends the process.
  */
 export const serve = (options: ServeOptions): void => {
-  const { registry, dir, suffix = '' } = options;
+  const { registry, dir, suffix = '', isLazy = false, preloaded } = options;
   const usual = dir.endsWith(suffix) ? dir.slice(0, dir.length - suffix.length) : dir;
   const wire = openWire();
   const outbox = new Outbox((name, payload) => void peer.event(name, payload));
@@ -70,16 +70,19 @@ export const serve = (options: ServeOptions): void => {
       log: outbox.log,
     },
   });
-  const hello = makeHello(session, options.isLazy === true);
+  const hello = makeHello(session, isLazy);
   const shutdown = new Shutdown({
     session,
     closePeer: error => peer.close(error),
     release: () => outbox.release(),
     flush: wire.flush,
   });
+  let isLast = false;
   const peer: Peer = new Peer({
     write: wire.write,
-    handlers: requestHandlers(session, shutdown, hello),
+    handlers: requestHandlers(session, shutdown, hello, () => {
+      isLast = true;
+    }),
     events: {
       ping: () => {
         shutdown.beat();
@@ -98,8 +101,16 @@ export const serve = (options: ServeOptions): void => {
     error => void shutdown.fail(error),
   );
   divertOutput((level, message) => outbox.log(level, 'console', message));
+  // Its call came with the command that started it. A signal ends it until then.
+  const first = preloaded?.length || !isLazy ? preloaded : wire.readFirst();
   watchProcess(shutdown, outbox);
-  receiveFrom(wire, peer, shutdown, options.preloaded);
+  receiveFrom({
+    wire,
+    peer,
+    shutdown,
+    first,
+    isDone: () => isLast && peer.isIdle,
+  });
 };
 
 /** Removes the remains of killed runs, and reports a workspace that will stay. */

@@ -18,13 +18,21 @@ export const watchProcess = (shutdown: Shutdown, outbox: Outbox): void => {
     process.on(signal, () => void shutdown.end('cancelled'));
 };
 
+type Receiving = {
+  readonly wire: Wire;
+  readonly peer: Peer;
+  readonly shutdown: Shutdown;
+  /** Bytes of the wire that were read before. */
+  readonly first: Uint8Array | undefined;
+  /**
+   * Whether the last request is answered. If the first bytes were all that it takes, the runtime ends
+   * without waiting for the control node.
+   */
+  readonly isDone: () => boolean;
+};
+
 /** Passes the bytes of the wire to the peer. A malformed message ends the process. */
-export const receiveFrom = (
-  wire: Wire,
-  peer: Peer,
-  shutdown: Shutdown,
-  preloaded: Uint8Array | undefined,
-): void => {
+export const receiveFrom = ({ wire, peer, shutdown, first, isDone }: Receiving): void => {
   const broken = (error: unknown): void => {
     process.stderr.write(`${messageOf(error)}\n`);
     void shutdown.end('link lost');
@@ -36,6 +44,13 @@ export const receiveFrom = (
       broken(error);
     }
   };
-  if (preloaded && preloaded.length > 0) receive(preloaded);
-  wire.read(receive, () => void shutdown.end('link lost'));
+  const next = (): void => {
+    if (isDone()) void shutdown.end('link lost');
+    else wire.read(receive, () => void shutdown.end('link lost'));
+  };
+  if (first && first.length > 0) {
+    receive(first);
+    // What is answered without waiting is answered when this runs.
+    setImmediate(next);
+  } else next();
 };

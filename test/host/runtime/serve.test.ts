@@ -57,6 +57,46 @@ describe('the runtime on its wire', () => {
     expect((await call(host, 'test.grain', ['gathered'])).value).toBe(1);
   });
 
+  const lastCall = (host: HostProcess, fun: string, args: unknown[]): Promise<CallResult> =>
+    host.peer.request<CallResult>('call', {
+      ...{ fun, args, kwargs: {}, opts },
+      needsNoGrains: true,
+      isLast: true,
+    });
+
+  test('ends after the answer to a last call that needs no time, without being told', async () => {
+    const host = start(makeDir(), {}, 'lazy');
+
+    expect(await lastCall(host, 'test.echo', ['hi'])).toEqual({ value: 'hi', retcode: 0 });
+    expect(await host.exited).toBe(0);
+    expect(host.child.stdin?.writableEnded).toBe(false);
+  });
+
+  test('answers a last call that takes time, or is long, and waits for the end of the wire', async () => {
+    const [slow, long] = [start(makeDir(), {}, 'lazy'), start(makeDir(), {}, 'lazy')];
+    const text = 'x'.repeat(300_000);
+
+    expect(await lastCall(slow, 'test.later', ['hi'])).toEqual({ value: 'hi', retcode: 0 });
+    expect(await lastCall(long, 'test.echo', [text])).toEqual({ value: text, retcode: 0 });
+    expect(await call(slow, 'test.echo', ['more'])).toEqual({ value: 'more', retcode: 0 });
+  });
+
+  test('says all of a long answer to a last call before it ends', async () => {
+    const host = start(makeDir(), {}, 'lazy');
+    const { value } = await lastCall(host, 'test.repeat', [300_000]);
+
+    expect(value).toBe('x'.repeat(300_000));
+    expect(await host.exited).toBe(0);
+  });
+
+  test('a signal ends it while it waits for its call', async () => {
+    const host = start(makeDir(), {}, 'lazy');
+    await sleep(1000); // It says nothing by which one could know that it waits.
+    host.child.kill('SIGTERM');
+
+    expect(await host.exited).toBeNull();
+  });
+
   test('answers a call that was sent before it said hello', async () => {
     expect(await call(start(makeDir()), 'test.echo', ['hi'])).toEqual({ value: 'hi', retcode: 0 });
   });

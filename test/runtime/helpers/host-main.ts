@@ -33,6 +33,8 @@ serve({
     exec: {
       'saltutil.refresh_pillar': { params: '', run: () => true },
       'test.echo': { params: 'text', run: ({ text }) => text },
+      'test.repeat': { params: 'times', run: ({ times }) => 'x'.repeat(Number(times)) },
+      'test.later': { params: 'text', run: ({ text }) => sleep(50, text) },
       'test.noise': {
         params: '',
         run: () => {
