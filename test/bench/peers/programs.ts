@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../helpers/cli.ts';
 import type { Bed } from '../project.ts';
@@ -90,7 +90,7 @@ const tsalt = (bed: Bed): Program => ({
     const call = workload.files === 0 ? ['test.ping'] : ['state.apply', workload.name];
     return {
       argv: [
-        ...[process.execPath, join(packageRoot, 'dist/tsalt-ssh.cjs'), '--roster-file', roster],
+        ...[process.execPath, installed(bed), '--roster-file', roster],
         ...['*', ...call, `--max-procs=${atOnce}`, '--out=quiet'],
       ],
       cwd: folder,
@@ -98,6 +98,20 @@ const tsalt = (bed: Bed): Program => ({
     };
   },
 });
+
+/**
+ * The program as it is installed: in a clone, a run also looks whether one of the thousand sources of
+ * the built-in modules has changed.
+ */
+const installed = ({ dir }: Bed): string => {
+  const folder = join(dir, 'package');
+  if (!existsSync(folder)) {
+    cpSync(join(packageRoot, 'dist'), join(folder, 'dist'), { recursive: true });
+    for (const name of ['node_modules', 'package.json'])
+      symlinkSync(join(packageRoot, name), join(folder, name));
+  }
+  return join(folder, 'dist/tsalt-ssh.cjs');
+};
 
 /**
  * A workspace of its own for each host of a run of states: one machine runs them one after the other,
