@@ -7,6 +7,7 @@ import { cancelled, timedOut } from '../unreachable.ts';
 import { connectionOf } from './connection.ts';
 import { BrokenOff, handshakeError, loginCut, type Ssh2Error, unknownAlgorithm } from './errors.ts';
 import { hostKeyAlgorithms } from './host-keys.ts';
+import { joinWrites } from './join-writes.ts';
 import { LoginAttempts } from './login.ts';
 import type { ConnectionPlan } from './plan.ts';
 import { nudge, pipelineAuth } from './tuning.ts';
@@ -79,6 +80,7 @@ class Handshake {
       this.#banner = (this.#banner + text).slice(-longestBanner);
     });
     client.on('ready', () => this.#isLoggedIn());
+    joinWrites(sock);
     try {
       client.connect(this.#settings());
     } catch (error) {
