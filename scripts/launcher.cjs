@@ -70,6 +70,9 @@ const prune = () => {
   }
 };
 
+/** V8 refuses a cache where flags differ; main.cjs, which sets some, has a function against that. */
+const forCodeCache = work => (module.exports.forCodeCache ?? (call => call()))(work);
+
 /**
  * Compiles a CommonJS program from its cache, and returns the function that runs it. A run without
  * a cache writes it when it ends.
@@ -82,10 +85,8 @@ const compile = (program, filename, name, mayWrite = () => true) => {
   } catch {
     // No cache yet.
   }
-  const script = new vm.Script(
-    `(function (exports, require, module, __filename, __dirname) {${program}\n})`,
-    { filename, cachedData },
-  );
+  const wrapped = `(function (exports, require, module, __filename, __dirname) {${program}\n})`;
+  const script = forCodeCache(() => new vm.Script(wrapped, { filename, cachedData }));
   const write = () => {
     try {
       if (!mayWrite()) return;
@@ -93,7 +94,8 @@ const compile = (program, filename, name, mayWrite = () => true) => {
       if (!privateDir()) return;
       prune();
       const temporary = `${cacheFile}.${process.pid}`;
-      fs.writeFileSync(temporary, script.createCachedData(), { mode: 0o600 });
+      const data = forCodeCache(() => script.createCachedData());
+      fs.writeFileSync(temporary, data, { mode: 0o600 });
       fs.renameSync(temporary, cacheFile);
     } catch {
       // A cache that cannot be written only costs time.

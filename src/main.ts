@@ -5,6 +5,7 @@ import {
   runDetachedCall,
   workForParent,
 } from './cli/worker-process.ts';
+import { withFirstFlags } from './memory/v8-flags.ts';
 
 /**
  * Runs the command line of this process. `scripts/launcher.cjs` calls it: a program that imports the
@@ -19,3 +20,6 @@ export const runCommandLine = async (): Promise<void> => {
 
 /** Returns the library. It is evaluated at the first call, so that a command line does without it. */
 export const library = (): typeof import('./library/index.ts') => require('./library/index.ts');
+
+/** Calls what reads or writes a code cache. The launcher uses it. */
+export const forCodeCache = withFirstFlags;

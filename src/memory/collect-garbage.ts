@@ -1,5 +1,8 @@
-import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { setFlag } from './v8-flags.ts';
+
+/** Keeps the size of the young generation, which would grow with the amount of garbage. */
+export const boundYoungGeneration = (): void => setFlag('semi-space-growth-factor', 1);
 
 let collect: (() => void) | undefined;
 
@@ -8,9 +11,8 @@ let collect: (() => void) | undefined;
  */
 export const collectGarbage = (): void => {
   if (!collect) {
-    setFlagsFromString('--expose-gc');
-    // Keeps the size of the young generation, which would grow with the amount of garbage.
-    setFlagsFromString('--semi-space-growth-factor=1');
+    setFlag('expose-gc');
+    boundYoungGeneration();
     collect = runInNewContext('gc') as () => void;
   }
   collect();
@@ -20,4 +22,4 @@ export const collectGarbage = (): void => {
  * Bounds the garbage beside large data: V8 would let its heap grow to several times the data before
  * it collects. Costs some processor time from then on.
  */
-export const boundHeap = (): void => setFlagsFromString('--heap-growing-percent=30');
+export const boundHeap = (): void => setFlag('heap-growing-percent', 30);

@@ -1,5 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
-import { boundHeap, collectGarbage } from '../../memory/collect-garbage.ts';
+import { boundHeap, boundYoungGeneration, collectGarbage } from '../../memory/collect-garbage.ts';
 
 const many = 8;
 
@@ -12,7 +11,7 @@ const veryMany = 5000;
  * roster is freed: V8 would take it for data, and let the heap grow to twice its size.
  */
 export const boundGarbage = (hosts: number): void => {
-  if (hosts > many) setFlagsFromString('--semi-space-growth-factor=1');
+  if (hosts > many) boundYoungGeneration();
   if (hosts <= veryMany) return;
   collectGarbage();
   boundHeap();
