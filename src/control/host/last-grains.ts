@@ -9,7 +9,8 @@ import type { Host } from '../../protocol/host.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
 import { isUnwritable } from '../../trust/spare-cache.ts';
 
-type Kept = {
+/** The file that a run keeps for the next one of its host. */
+export type KeptGrains = {
   readonly grains: PlainDict;
   /** Calls that read grains which are never known ahead, so speculation is useless for them. */
   readonly useless?: readonly string[];
@@ -18,10 +19,10 @@ type Kept = {
 const mostUseless = 50;
 
 /** Returns the grains of the host's last run, if speculating on them can help. */
-export const lastGrains = (request: Request, host: Host): PlainDict | undefined => {
-  const kept = readKept(request.config, host);
-  return kept?.useless?.includes(callKey(request)) ? undefined : kept?.grains;
-};
+export const lastGrains = (
+  request: Request,
+  kept: KeptGrains | undefined,
+): PlainDict | undefined => (kept?.useless?.includes(callKey(request)) ? undefined : kept?.grains);
 
 /** Whether a run that learns no grains loses nothing: those of an earlier run are kept, or none ever. */
 export const isKept = (config: Config, host: Host): boolean =>
@@ -36,16 +37,18 @@ export const cachedGrains = (config: Config, host: Host): PlainDict | undefined 
  * writable, or a damaged cache, only costs time.
  *
  * @param wrong the run was speculative and its cached grains were not sufficient
+ * @param read what was kept when the run began, if it was read then
  */
 export const keepGrains = async (
   request: Request,
   host: Host,
   grains: PlainDict,
   wrong: boolean,
+  read: KeptGrains | undefined,
 ): Promise<void> => {
   if (!request.config.minion_data_cache) return;
   try {
-    await keep(request, host, grains, wrong);
+    await keep(request, host, grains, wrong, read);
   } catch (error) {
     isUnwritable(request.config.cachedir, error);
   }
@@ -56,23 +59,25 @@ const keep = async (
   host: Host,
   grains: PlainDict,
   wrong: boolean,
+  read: KeptGrains | undefined,
 ): Promise<void> => {
   const { config } = request;
   // `pid` differs on every run, so it is left out of the cached grains.
   const { pid: _, ...lasting } = grains;
-  const before = readKept(config, host);
+  const before = read ?? readKept(config, host);
   const isSame = JSON.stringify(before?.grains) === JSON.stringify(lasting);
   if (isSame && !wrong) return;
   const useless = isSame ? [...(before?.useless ?? []), callKey(request)].slice(-mostUseless) : [];
-  const kept: Kept = { grains: lasting, ...(useless.length > 0 ? { useless } : {}) };
+  const kept: KeptGrains = { grains: lasting, ...(useless.length > 0 ? { useless } : {}) };
   privateDir(join(privateDir(config.cachedir), 'grains'));
   await writePrivate(fileOf(config, host), JSON.stringify(kept));
 };
 
-const readKept = (config: Config, host: Host): Kept | undefined => {
+/** Reads what a host's last run kept. */
+export const readKept = (config: Config, host: Host): KeptGrains | undefined => {
   if (!config.minion_data_cache) return undefined;
   try {
-    const kept = JSON.parse(readFileSync(fileOf(config, host), 'utf8')) as Kept;
+    const kept = JSON.parse(readFileSync(fileOf(config, host), 'utf8')) as KeptGrains;
     const isWhole = isPlainDict(kept.grains) && Array.isArray(kept.useless ?? []);
     return isWhole ? kept : undefined;
   } catch {

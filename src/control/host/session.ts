@@ -15,7 +15,7 @@ import { askGrains, type EarlyCall, earlyCall } from './early-call.ts';
 import { failedRun } from './failed-run.ts';
 import { type HostRun, phase } from './host-run.ts';
 import { RuntimeSlot, type Served } from './kept-runtimes.ts';
-import { keepGrains, lastGrains } from './last-grains.ts';
+import { type KeptGrains, keepGrains, lastGrains, readKept } from './last-grains.ts';
 import { logIn } from './log-in.ts';
 import { perform, performRaw } from './perform.ts';
 import type { HostWay } from './reach-again.ts';
@@ -48,6 +48,8 @@ export class HostSession {
   /** `ssh_pre_flight` must run before anything else does. */
   #isUnprepared = false;
   readonly #logged = new Set<string>();
+  /** Read when the run began, if the speculation could use it. */
+  #lastRun: KeptGrains | undefined;
   #speculation: Speculation | undefined;
   #speculated: Speculated | undefined;
   /** Answers calls from templates of other hosts. */
@@ -217,7 +219,7 @@ export class HostSession {
     const { grains, isPartial } = this.#link?.hello ?? {};
     if (!grains || this.#isKept || isPartial) return;
     const wasWrong = this.#speculation !== undefined && !this.#speculated;
-    await keepGrains(shared.request, host, grains, wasWrong);
+    await keepGrains(shared.request, host, grains, wasWrong, this.#lastRun);
   }
 
   /** The result of a run that an error ended. */
@@ -279,7 +281,8 @@ export class HostSession {
     const { host, isTarget, shared } = this.#run;
     if (this.#speculation || this.#link || this.#early || !shared.request.fun.startsWith('state.'))
       return;
-    const grains = isTarget ? undefined : lastGrains(shared.request, host);
+    if (!isTarget) this.#lastRun = readKept(shared.request.config, host);
+    const grains = lastGrains(shared.request, this.#lastRun);
     if (!grains) return this.#attempt.templates.warmUp();
     this.#speculation = speculate(shared, (quiet, committed) => {
       const attempt = this.#newAttempt(quiet, this.#answers.record, committed);
