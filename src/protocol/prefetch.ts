@@ -1,4 +1,4 @@
-import type { ControlMethods, FileResponse } from './job.ts';
+import type { ControlMethods, FileResponse, ListedFile } from './job.ts';
 import type { LowChunk } from './low.ts';
 import { isPlainDict, type Plain, type PlainDict, plainText, setOwn } from './plain.ts';
 import { mergeWholeFloats } from './whole-floats.ts';
@@ -10,6 +10,8 @@ import { mergeWholeFloats } from './whole-floats.ts';
 export type Prefetch = {
   /** By `fileKey`. */
   readonly files?: { readonly [key: string]: FileResponse };
+  /** Folders of `file.recurse` states that are not large, by `fileKey`. */
+  readonly lists?: { readonly [key: string]: readonly ListedFile[] };
   /** By `prefetchKey` of the template's request. */
   readonly rendered?: { readonly [key: string]: RenderedFile };
 };

@@ -269,7 +269,12 @@ export class HostStates {
     }
     // A state may use any of the user's modules: they call each other.
     for (const { sources = [] } of facts.ownOnHost) sources.forEach(refs.addSource);
-    const ahead = await RunPrefetch.begin(chunks, facts.shared.fileRoots, renderAhead);
+    const ahead = await RunPrefetch.begin(
+      chunks,
+      facts.shared.fileRoots,
+      renderAhead,
+      (path, saltenv) => refs.allows(path, saltenv),
+    );
     const planned = facts.shared.request.planned?.runOf(facts.host.id);
     if (planned) checkSources(facts.host.id, planned.sources, await ahead.whole());
     const params = {

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
+import { posix } from 'node:path';
 import { pauseIfLong } from '../../data/pause.ts';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
-import type { FileResponse } from '../../protocol/job.ts';
+import { parseSaltUrl } from '../../fileserver/url.ts';
+import type { FileResponse, ListedFile } from '../../protocol/job.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import { ownTurn } from '../../protocol/own-turn.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
@@ -15,6 +17,7 @@ import {
   renderRequest,
   templateArguments,
 } from '../../protocol/prefetch.ts';
+import { hashLimit, listFolder, listWithHashes } from './list-folder.ts';
 
 /** The template depends on the host's present state, so it cannot be rendered ahead of time. */
 export class NeedsHost extends Error {}
@@ -38,29 +41,34 @@ export type RenderAhead = (
  * first of these run already: `handOver` says where what comes later is sent.
  */
 export class RunPrefetch {
-  readonly #files: NonNullable<Prefetch['files']>;
+  readonly #known: Pick<Prefetch, 'files' | 'lists'>;
   readonly #rendered: Record<string, RenderedFile> = {};
   #covered = 0;
   #isStopped = false;
   #send: SendPiece | undefined;
   readonly #rendering: Promise<void>;
 
-  private constructor(files: NonNullable<Prefetch['files']>, pieces: AsyncIterable<Piece>) {
-    this.#files = files;
+  private constructor(known: Pick<Prefetch, 'files' | 'lists'>, pieces: AsyncIterable<Piece>) {
+    this.#known = known;
     this.#rendering = this.#collect(pieces);
     // `whole` throws it; on the host the states request what is missing.
     this.#rendering.catch(() => undefined);
   }
 
-  /** @throws TsaltError a source cannot be read, or others may change it */
+  /**
+   * @param mayList whether the host may know the files of a folder; by default it requests them
+   * @throws TsaltError a source cannot be read, or others may change it
+   */
   static async begin(
     chunks: readonly LowChunk[],
     roots: FileRoots,
     render: RenderAhead,
+    mayList: (path: string, saltenv: string) => boolean = () => false,
   ): Promise<RunPrefetch> {
     const sources = sourcesOf(chunks, roots);
     const files = await hashesOf(sources, roots);
-    return new RunPrefetch(files, renderInPieces(sources, chunks.length, roots, render));
+    const lists = await listsOf(chunks, roots, mayList);
+    return new RunPrefetch({ files, lists }, renderInPieces(sources, chunks.length, roots, render));
   }
 
   /**
@@ -69,7 +77,7 @@ export class RunPrefetch {
    */
   async whole(): Promise<Prefetch> {
     await this.#rendering;
-    return { files: this.#files, rendered: this.#rendered };
+    return { ...this.#known, rendered: this.#rendered };
   }
 
   /**
@@ -78,7 +86,7 @@ export class RunPrefetch {
    */
   handOver(send: SendPiece): { readonly prefetch: Prefetch; readonly covered: number } {
     this.#send = send;
-    const prefetch = { files: this.#files, rendered: this.#rendered };
+    const prefetch = { ...this.#known, rendered: this.#rendered };
     return { prefetch, covered: this.#covered };
   }
 
@@ -141,6 +149,35 @@ const hashesOf = async (
   return files;
 };
 
+/** Files that are listed with a run: a larger folder costs a run that skips its state too much. */
+const mostListed = 2000;
+
+/** Lists the folders of `file.recurse` states, which would request the lists. */
+const listsOf = async (
+  chunks: readonly LowChunk[],
+  roots: FileRoots,
+  mayList: (path: string, saltenv: string) => boolean,
+): Promise<NonNullable<Prefetch['lists']>> => {
+  const lists: Record<string, readonly ListedFile[]> = {};
+  let room = mostListed;
+  for (const chunk of chunks) {
+    if (chunk.state !== 'file' || chunk.fun !== 'recurse') continue;
+    const [source] = [chunk.source].flat();
+    if (typeof source !== 'string' || !source.startsWith('salt://')) continue;
+    const { path, saltenv = chunk.__env__ } = parseSaltUrl(source.replace(/\/+$/, ''));
+    const key = prefetchedFileKey(path, saltenv);
+    const folder = { path, saltenv };
+    if (posix.normalize(path) !== path || lists[key] || !mayList(path, saltenv)) continue;
+    await pauseIfLong();
+    const { length } = listFolder(roots, folder);
+    // Without files, the host looks for others of its sources.
+    if (length === 0 || length > room) continue;
+    room -= length;
+    lists[key] = await listWithHashes(roots, folder);
+  }
+  return lists;
+};
+
 /** @param count the number of chunks of the run */
 async function* renderInPieces(
   sources: readonly Source[],
@@ -176,9 +213,6 @@ const pieceSize = 50;
 /** Bytes of rendered text that are sent with a run: those of longer texts cost slow links too much. */
 const mostText = 8 * 1024;
 const smallText = 2048;
-
-/** Larger files are hashed only when their state runs, so that the run starts sooner. */
-export const hashLimit = 64 * 1024 * 1024;
 
 type Template = { readonly path: string; readonly text: string };
 

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import { TsaltError } from '../../protocol/error.ts';
-import type { FileResponse, ListedFile } from '../../protocol/job.ts';
+import type { FileResponse } from '../../protocol/job.ts';
 import { type Handler, WithContent } from '../../protocol/peer.ts';
 import { isPlainDict, plainText } from '../../protocol/plain.ts';
 import type { PrefetchedRender } from '../../protocol/prefetch.ts';
-import { Turns } from '../../protocol/turns.ts';
 import { readable } from '../../transport/unreachable.ts';
-import { hashLimit, type RenderAhead } from '../prepare/prefetch.ts';
+import { listFolder, listWithHashes } from '../prepare/list-folder.ts';
+import type { RenderAhead } from '../prepare/prefetch.ts';
 import { cleanPath, envOf, type FileRefs } from './file-refs.ts';
 import { type RenderRefs, sandboxed, type TemplateTrust } from './render-refs.ts';
 import { readComputed, readGet, readList, readRender } from './request-params.ts';
@@ -103,12 +103,8 @@ export const fileHandlers = ({
     'file.list': async (said: unknown) => {
       const { path, saltenv, hashes } = readList(said);
       allowed(path, saltenv);
-      const folder = cleanPath(path) ?? '';
-      const env = envOf(path, saltenv);
-      const files = roots.list(env).filter(file => folder === '' || file.startsWith(`${folder}/`));
-      const start = folder === '' ? 0 : folder.length + 1;
-      if (!hashes) return files.map(file => file.slice(start));
-      return listWithHashes(roots, env, files, start);
+      const folder = { path: cleanPath(path) ?? '', saltenv: envOf(path, saltenv) };
+      return hashes ? listWithHashes(roots, folder) : listFolder(roots, folder);
     },
     'file.render': async (said: unknown) => {
       if (!isReference(said)) throw ended(unknownTemplate());
@@ -141,31 +137,6 @@ export const fileHandlers = ({
     },
   };
 };
-
-/** Milliseconds after which other hosts are answered while a large folder is listed. */
-const turnLength = 20;
-
-/** @param start where the path inside the folder begins */
-const listWithHashes = async (
-  roots: FileRoots,
-  env: string,
-  files: readonly string[],
-  start: number,
-): Promise<ListedFile[]> => {
-  const listed: ListedFile[] = [];
-  const turns = new Turns(turnLength);
-  for (const file of files) {
-    await turns.pause();
-    const { size = 0, mode = 0 } = roots.find(file, env) ?? {};
-    const sha256 = size > hashLimit ? null : await hashIn(roots, file, env);
-    listed.push([file.slice(start), size, mode, sha256]);
-  }
-  return listed;
-};
-
-/** Hashes a listed file; null if it cannot be read: its own state will report that. */
-const hashIn = (roots: FileRoots, file: string, saltenv: string): Promise<string | null> =>
-  (async () => roots.hash(file, saltenv))().catch(() => null);
 
 /** The user's module may have built the path: an error of its state alone. */
 const computedPath = (path: string): TsaltError =>

@@ -11,6 +11,7 @@ import type {
 /** Collects what the control node sends ahead for one run, before and while its states run. */
 export class ArrivingPrefetch implements Prefetched {
   readonly files: NonNullable<Prefetch['files']>;
+  readonly lists: NonNullable<Prefetch['lists']>;
   readonly rendered: Record<string, RenderedFile>;
   readonly #chunks: readonly LowChunk[];
   readonly #pieces: PrefetchedPiece[];
@@ -24,10 +25,11 @@ export class ArrivingPrefetch implements Prefetched {
     prefetch,
     rendering,
   }: Pick<RunParams, 'chunks' | 'prefetch' | 'rendering'>) {
-    const { files = {}, rendered = {} } = (prefetch ?? {}) as Prefetch;
+    const { files = {}, lists = {}, rendered = {} } = (prefetch ?? {}) as Prefetch;
     this.#chunks = chunks;
     this.#covered = rendering?.covered ?? chunks.length;
     this.files = files;
+    this.lists = lists;
     this.rendered = { ...rendered };
     this.#pieces = [{ chunks: chunks.slice(0, this.#covered), rendered }];
   }

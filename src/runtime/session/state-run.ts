@@ -162,7 +162,8 @@ class StateRun {
   #refresh: EngineHost['refresh'] = async what => {
     // Templates rendered ahead used the grains and pillar of the beginning of the run.
     const { context } = this.#context;
-    if (what !== 'modules') context.__prefetch__ = { files: this.#parts.prefetch.files };
+    const { files, lists } = this.#parts.prefetch;
+    if (what !== 'modules') context.__prefetch__ = { files, lists };
     if (what === 'modules') await this.#parts.host.registry.refresh?.();
     else if (what === 'grains') await this.#refreshGrains();
     else this.#pillar = (await this.#reloadPillar()) ?? this.#pillar;

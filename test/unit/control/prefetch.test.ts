@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -129,3 +129,33 @@ test('prefetch: a failure before the run is handed over leaves nothing to wait f
 });
 
 const nameIn = (key: string): unknown => (JSON.parse(key) as readonly unknown[])[0];
+
+test('prefetch: folders of file.recurse are listed with the run as far as the host may know them and 2,000 files suffice', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'prefetch-'));
+  for (const [folder, count] of Object.entries({ small: 2, refused: 1, large: 1999, more: 3 })) {
+    mkdirSync(join(root, folder));
+    for (let at = 0; at < count; at += 1) writeFileSync(join(root, folder, `f${at}`), '');
+  }
+  const recurse = (source: LowChunk['source']): LowChunk => ({
+    ...chunk('/x'),
+    fun: 'recurse',
+    source,
+  });
+  const { lists = {} } = await wholePrefetch(
+    [
+      ...['small', 'refused', 'large', 'missing', 'more/', 'small/../refused'].map(
+        name => `salt://${name}`,
+      ),
+      'salt://small?saltenv=dev',
+      ['salt://missing', 'salt://small'],
+    ].map(recurse),
+    new FileRoots({ base: [root] }),
+    async () => '',
+    path => path !== 'refused',
+  );
+  expect(Object.keys(lists)).toEqual(['base|small', 'base|more']);
+  const empty = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+  expect(lists['base|small']).toEqual(
+    ['f0', 'f1'].map(name => [name, 0, statSync(join(root, 'small', name)).mode & 0o7777, empty]),
+  );
+});

@@ -95,6 +95,8 @@ const renderNow = async (
 
 /** The files below a folder of the control node: relative, sorted. */
 export const controlList = async (path: string, saltenv: string): Promise<string[]> => {
+  const known = prefetch().lists?.[prefetchedFileKey(path, saltenv)];
+  if (known) return known.map(([name]) => name);
   const listed = await link().request<unknown>('file.list', { path, saltenv });
   if (!Array.isArray(listed)) return [];
   return listed.filter((item): item is string => typeof item === 'string');
@@ -102,11 +104,9 @@ export const controlList = async (path: string, saltenv: string): Promise<string
 
 /** As `controlList`, with the hashes of the files: their states need not ask for them. */
 export const controlListForUse = async (path: string, saltenv: string): Promise<string[]> => {
-  const listed = await link().request<readonly ListedFile[]>('file.list', {
-    path,
-    saltenv,
-    hashes: true,
-  });
+  const listed =
+    prefetch().lists?.[prefetchedFileKey(path, saltenv)] ??
+    (await link().request<readonly ListedFile[]>('file.list', { path, saltenv, hashes: true }));
   const { listed: known } = ofRun();
   for (const [name, size, mode, sha256] of listed)
     if (sha256 !== null)
