@@ -1,4 +1,5 @@
 import type { LowChunk } from './low.ts';
+import type { NamedFile } from './many-files.ts';
 import type { EventWait, NestedOrchestration, OrchestrationStep } from './orchestration.ts';
 import type { Plain, PlainDict } from './plain.ts';
 import type { Prediction } from './plan.ts';
@@ -185,6 +186,11 @@ export type ControlMethods = {
    * only the answer is requested (`peek`).
    */
   'file.get': { path: string; saltenv: string; have?: string; peek?: boolean };
+  /**
+   * Several small files and templates at once; the response is null, with content (see
+   * `protocol/many-files.ts`).
+   */
+  'file.getMany': { items: readonly NamedFile[] };
   /** A `salt://` folder: its files, relative and sorted; with `hashes` each as a `ListedFile`. */
   'file.list': { path: string; saltenv: string; hashes?: boolean };
   /**

@@ -235,11 +235,13 @@ export class WireFuzz {
   request(): { method: string; params: Json } {
     const { chance, pick } = this.#dice;
     const method = pick([
-      ...['file.get', 'file.list', 'file.render', 'file.renderComputed', 'file.push'],
+      ...['file.get', 'file.getMany', 'file.list', 'file.render', 'file.renderComputed'],
+      'file.push',
       ...['control.grains', 'control.call', 'control.call', 'control.call', 'other'],
     ] as const);
     const params = {
       'file.get': () => this.#get(),
+      'file.getMany': () => this.#getMany(),
       'file.list': () => ({
         path: this.#path(),
         saltenv: 'base',
@@ -256,6 +258,7 @@ export class WireFuzz {
     // Other files and texts end the run: see `last`.
     const kept = {
       'file.get': places,
+      'file.getMany': ['items'],
       'file.list': places,
       'file.render': ['key'],
       'file.renderComputed': computed,
@@ -304,6 +307,12 @@ export class WireFuzz {
       ...(chance(0.2) ? { have: this.scalar() } : {}),
       ...(chance(0.2) ? { peek: this.scalar() } : {}),
     };
+  }
+
+  #getMany(): Fields {
+    const { below, chance, pick } = this.#dice;
+    const item = (): Json => (chance(0.3) ? [pick(templates).key] : [this.#path(), 'base']);
+    return { items: Array.from({ length: below(6) }, item) };
   }
 
   /** A template of the fuzzed project by its reference. */
@@ -519,12 +528,15 @@ export class WireFuzz {
   /** A request for a file that exists and that the run does not name. */
   other(): { method: string; params: Json } {
     const { pick } = this.#dice;
-    const method = pick(['file.get', 'file.get', 'file.list', 'file.renderComputed']);
+    const method = pick(['file.get', 'file.getMany', 'file.list', 'file.renderComputed']);
     const source = pick(canaries);
     const saltenv = source.includes('only.txt') ? 'dev' : 'base';
     return {
       method,
-      params: { ...this.#computed(), text: undefined, source, path: source, saltenv },
+      params: {
+        ...this.#computed(),
+        ...{ text: undefined, source, path: source, saltenv, items: [[source, saltenv]] },
+      },
     };
   }
 

@@ -9,6 +9,7 @@ import { readable } from '../../transport/unreachable.ts';
 import { listFolder, listWithHashes } from '../prepare/list-folder.ts';
 import type { RenderAhead } from '../prepare/prefetch.ts';
 import { cleanPath, envOf, type FileRefs } from './file-refs.ts';
+import { manyFiles } from './many-files.ts';
 import { type RenderRefs, sandboxed, type TemplateTrust } from './render-refs.ts';
 import { readComputed, readGet, readList, readRender } from './request-params.ts';
 
@@ -82,6 +83,22 @@ export const fileHandlers = ({
     const answer = { found: true, sha256, size: bytes.length } satisfies FileResponse;
     return have === sha256 ? { ...answer, same: true } : new WithContent(answer, bytes);
   };
+  const renderNamed = async (said: unknown): Promise<FileResponse | WithContent> => {
+    if (!isReference(said)) throw ended(unknownTemplate());
+    const { key, text, accumulator, have, ahead } = readRender(said);
+    const found = templates.resolve(key, { text, accumulator }, roots);
+    if (!found) throw unknownTemplate();
+    if (found.trust) return rendered(found.request, found.trust, have, ahead);
+    check(found.request);
+    throw new TsaltError(
+      'template-refused',
+      `A text of the host is not rendered by ${shown(found.request.template)}.`,
+      {
+        kind: 'host',
+        hint: 'Put the template into the file roots and use it as a salt:// source; other texts are rendered by jinja and liquid only.',
+      },
+    );
+  };
   return {
     'file.get': async (said: unknown) => {
       const { path, saltenv, have, peek } = readGet(said);
@@ -106,22 +123,8 @@ export const fileHandlers = ({
       const folder = { path: cleanPath(path) ?? '', saltenv: envOf(path, saltenv) };
       return hashes ? listWithHashes(roots, folder) : listFolder(roots, folder);
     },
-    'file.render': async (said: unknown) => {
-      if (!isReference(said)) throw ended(unknownTemplate());
-      const { key, text, accumulator, have, ahead } = readRender(said);
-      const found = templates.resolve(key, { text, accumulator }, roots);
-      if (!found) throw unknownTemplate();
-      if (found.trust) return rendered(found.request, found.trust, have, ahead);
-      check(found.request);
-      throw new TsaltError(
-        'template-refused',
-        `A text of the host is not rendered by ${shown(found.request.template)}.`,
-        {
-          kind: 'host',
-          hint: 'Put the template into the file roots and use it as a salt:// source; other texts are rendered by jinja and liquid only.',
-        },
-      );
-    },
+    'file.getMany': manyFiles({ roots, refs, allowed, renderNamed }),
+    'file.render': renderNamed,
     'file.renderComputed': async (said: unknown) => {
       const request = readComputed(said);
       if (!computes() || !sandboxed.includes(request.template))

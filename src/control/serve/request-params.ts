@@ -1,5 +1,6 @@
 import { TsaltError } from '../../protocol/error.ts';
 import type { ControlMethods } from '../../protocol/job.ts';
+import { mostOfMany } from '../../protocol/many-files.ts';
 import { isPlainDict } from '../../protocol/plain.ts';
 
 /** Characters of a prediction that is shown to the user. */
@@ -14,6 +15,18 @@ export const readGet = (said: unknown): ControlMethods['file.get'] => {
   )
     return said as ControlMethods['file.get'];
   throw wrongParams('file.get');
+};
+
+/** Reads the parameters of `file.getMany`, which a host sent. @throws TsaltError `wire-params` */
+export const readGetMany = (said: unknown): ControlMethods['file.getMany'] => {
+  if (
+    isPlainDict(said) &&
+    Array.isArray(said.items) &&
+    said.items.length <= mostOfMany &&
+    said.items.every(isNamedFile)
+  )
+    return said as unknown as ControlMethods['file.getMany'];
+  throw wrongParams('file.getMany');
 };
 
 /** Reads the parameters of `file.list`, which a host sent. @throws TsaltError `wire-params` */
@@ -149,6 +162,9 @@ const mostVariables = 10_000;
 
 const areVariables = (said: unknown): boolean =>
   isPlainDict(said) && Object.keys(said).length <= mostVariables;
+
+const isNamedFile = (item: unknown): boolean =>
+  Array.isArray(item) && [1, 2].includes(item.length) && item.every(isName);
 
 const isPlace = (said: unknown): said is Record<string, unknown> =>
   isPlainDict(said) && isName(said.path) && isName(said.saltenv);

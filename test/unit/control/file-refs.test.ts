@@ -11,10 +11,11 @@ import { wholeRange } from '../../../src/data/taint.ts';
 import { FileRoots } from '../../../src/fileserver/file-roots.ts';
 import type { TsaltError } from '../../../src/protocol/error.ts';
 import type { LowChunk } from '../../../src/protocol/low.ts';
+import { ManyUnpacker } from '../../../src/protocol/many-files.ts';
 import type { ModuleMeta } from '../../../src/protocol/meta.ts';
 import { WithContent } from '../../../src/protocol/peer.ts';
 import type { PlainDict } from '../../../src/protocol/plain.ts';
-import type { PrefetchedRender } from '../../../src/protocol/prefetch.ts';
+import { type PrefetchedRender, renderRequest } from '../../../src/protocol/prefetch.ts';
 import { renderIdentity } from '../../../src/protocol/render-identity.ts';
 import { checkTextPipe } from '../../../src/render/render.ts';
 
@@ -80,13 +81,25 @@ const site = (chunks: readonly LowChunk[], computes = false, tainted: readonly s
       return (error as TsaltError).code;
     }
   };
+  const keyOf = (request: PrefetchedRender): string =>
+    createHash('sha256')
+      .update(renderIdentity(request, String(request.chunk.name)))
+      .digest('hex');
   /** As an honest host asks: by the hash of the template's arguments. */
   const askRender = ({ text, ...request }: Omit<PrefetchedRender, 'have'>) => {
-    const identity = renderIdentity(request, String(request.chunk.name));
-    const key = createHash('sha256').update(identity).digest('hex');
-    return ask('file.render', { key, ...(text !== undefined && { text }) });
+    return ask('file.render', { key: keyOf(request), ...(text !== undefined && { text }) });
   };
-  return { root, ask, askRender, refused, rendered };
+  const askMany = async (items: readonly string[][]): Promise<(Buffer | undefined)[]> => {
+    const answer = (await handlers['file.getMany']?.(
+      { items } as never,
+      undefined as never,
+    )) as WithContent;
+    const got: (Buffer | undefined)[] = [];
+    const { push } = new ManyUnpacker(bytes => got.push(bytes));
+    for await (const piece of answer.content as AsyncIterable<Uint8Array>) push(piece);
+    return got;
+  };
+  return { root, ask, askMany, askRender, keyOf, refused, rendered };
 };
 
 test('a host gets the files its job names, and what lies below a folder it names', async () => {
@@ -110,6 +123,40 @@ test('a host gets the files its job names, and what lies below a folder it names
     }),
   );
   expect(refused).toEqual([]);
+});
+
+test('file.getMany: a host gets what file.get and file.render would send, and no large file', async () => {
+  const template = { source: 'salt://named', template: 'jinja' };
+  const { root, askMany, keyOf, refused } = site([
+    chunk({ fun: 'recurse', source: 'salt://app' }),
+    chunk(template),
+  ]);
+  writeFileSync(join(root, 'app/large'), Buffer.alloc(64 * 1024 + 1));
+  writeFileSync(join(root, 'app/whole'), Buffer.alloc(64 * 1024));
+  writeFileSync(join(root, 'app/empty'), '');
+  const key = keyOf(renderRequest({ name: '/x', ...template }, 'base'));
+  const got = await askMany([
+    ...['a', 'large', 'whole', 'missing', 'empty'].map(name => [`salt://app/${name}`, 'base']),
+    [key],
+    ['0'.repeat(64)],
+    ['app/b', 'base'],
+  ]);
+  expect(got.map(bytes => bytes?.length)).toEqual([
+    ...[5, undefined, 65_536, undefined, 0, 5, undefined, 5],
+  ]);
+  expect([got[0], got[5], got[7]].map(String)).toEqual(['app/a', 'NAMED', 'app/b']);
+  expect(refused).toEqual([]);
+});
+
+test('file.getMany: one path the job does not name ends the run of the host', async () => {
+  for (const item of [['salt://secret', 'base'], ['salt://named', 'dev'], ['no key']]) {
+    const { askMany, refused } = site([chunk({ source: 'salt://named' })]);
+    expect((await askMany([item, ['salt://named', 'base']])).map(bytes => bytes?.length)).toEqual([
+      undefined,
+      5,
+    ]);
+    expect(refused).toHaveLength(1);
+  }
 });
 
 test('a file the job does not name ends the run of the host', async () => {

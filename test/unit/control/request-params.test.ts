@@ -4,6 +4,7 @@ import {
   readComputed,
   readDecision,
   readGet,
+  readGetMany,
   readGrains,
   readList,
   readPush,
@@ -23,6 +24,16 @@ test.each([
     { path: {} },
     { have: null },
     { peek: 1 },
+  ],
+  [
+    'file.getMany',
+    readGetMany,
+    [{ items: [['salt://a', 'base'], ['key']] }],
+    { items: null },
+    { items: Array.from({ length: 257 }, () => ['key']) },
+    ...[[], 'key', [1], ['a', 1], ['a', 'b', 'c'], ['a'.repeat(4097)], { 0: 'a' }].map(item => ({
+      items: [item],
+    })),
   ],
   [
     'file.list',

@@ -161,3 +161,83 @@ test('begin requests files before one of them is taken', async () => {
   expect(fetched).toEqual(['a', 'b']);
   end();
 });
+
+test('small files are requested together: each gets its own content, the others a request of their own', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(
+        fc.record({
+          size: fc.integer({ min: 0, max: 100_000 }),
+          how: fc.constantFrom('sent', 'sent', 'sent', 'left out', 'changed', 'unnamed'),
+        }),
+        { minLength: 2, maxLength: 700 },
+      ),
+      fc.option(fc.nat(699), { nil: undefined }),
+      async (all, breaksAt) => {
+        const contents = all.map(({ size }, at) => Buffer.alloc(size, `${at} `));
+        const single: number[] = [];
+        const requests: number[] = [];
+        let asked = 0;
+        const ahead = new FetchAhead(async (items, take) => {
+          requests.push(items.length);
+          await pause(0);
+          for (const [at, [name]] of items.entries()) {
+            asked += 1;
+            if (asked === breaksAt) throw new Error('the wire is broken');
+            const place = Number(name);
+            const how = all[place]?.how;
+            const bytes = contents[place] ?? Buffer.alloc(0);
+            take(at, { sent: bytes, changed: Buffer.from('other') }[how as string]);
+          }
+        });
+        const fetch = async (at: number): Promise<Fetched> => {
+          single.push(at);
+          return { answer: { found: true }, content: contentOf(contents[at] ?? '') };
+        };
+        ahead.announce(
+          all.map(({ size, how }, at) => ({
+            key: `${at}`,
+            size,
+            sha256: contentOf(contents[at] ?? '').sha256,
+            fetch: () => fetch(at),
+            ...(how !== 'unnamed' && { named: [`${at}`, 'base'] as const }),
+          })),
+        );
+        for (const at of all.keys()) {
+          const { content } = await ahead.take(`${at}`, () => fetch(at));
+          expect(content?.bytes().equals(contents[at] ?? Buffer.alloc(0))).toBe(true);
+        }
+        const isSmall = (at: number): boolean => (all[at]?.size ?? 0) <= 64 * 1024;
+        expect(new Set(single).size).toBe(single.length);
+        const isSent = (at: number): boolean => isSmall(at) && all[at]?.how === 'sent';
+        expect(single).toEqual(expect.arrayContaining([...all.keys()].filter(at => !isSent(at))));
+        // The first one is needed at once, and so is requested alone, as is a last one without others.
+        if (breaksAt === undefined && all.every((_, at) => isSent(at)) && all.length > 2)
+          expect(single.length).toBeLessThanOrEqual(2 + requests.length);
+        for (const length of requests) expect(length).toBeGreaterThan(1);
+        expect(Math.max(0, ...requests)).toBeLessThanOrEqual(256);
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+test('1,000 small files are requested at once, as soon as the first one is needed', async () => {
+  const requests: number[] = [];
+  const ahead = new FetchAhead(async items => {
+    requests.push(items.length);
+    await new Promise(() => undefined);
+  });
+  const fetch = async (): Promise<Fetched> => answerOf('f');
+  ahead.announce(
+    Array.from({ length: 1000 }, (_, at) => ({
+      key: `f${at}`,
+      size: 500,
+      sha256: 'x',
+      fetch,
+      named: [`f${at}`, 'base'] as const,
+    })),
+  );
+  await ahead.take('f0', fetch);
+  expect(requests).toEqual([256, 256, 256, 231]);
+});

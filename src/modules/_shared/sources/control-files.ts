@@ -1,5 +1,6 @@
 import type { FileResponse, ListedFile } from '../../../protocol/job.ts';
 import { lowTag } from '../../../protocol/low.ts';
+import { ManyUnpacker } from '../../../protocol/many-files.ts';
 import {
   type Prefetched,
   type PrefetchedPiece,
@@ -15,7 +16,7 @@ import { CommandExecutionError, currentLow, getContext, withContext } from '../.
 import { contentOf, type FileContent, receive } from '../files/file-content.ts';
 import { hashBytes } from '../files/file-hash.ts';
 import { expandUser } from '../files/file-paths.ts';
-import { type ComingFile, FetchAhead, type Fetched } from './fetch-ahead.ts';
+import { type ComingFile, FetchAhead, type Fetched, type FetchMany } from './fetch-ahead.ts';
 
 /** A file of the control node, or a template's result, as far as it is known here. */
 export type ControlFile = {
@@ -168,7 +169,7 @@ const ofRun = (): OfRun => {
   const here = getContext();
   const known = runs.get(here.context);
   if (known) return known;
-  const made: OfRun = { ahead: new FetchAhead(), listed: new Map() };
+  const made: OfRun = { ahead: new FetchAhead(fetchMany), listed: new Map() };
   runs.set(here.context, made);
   const sent = prefetch();
   // A piece arrives outside of any state, and may have files requested at once.
@@ -225,6 +226,7 @@ const comingFile = (
   sha256: known?.sha256,
   size: known?.size ?? usualSize,
   fetch: have => fetchFrom('file.get', { path, saltenv, have }, undefined),
+  named: [path, saltenv],
 });
 
 const comingTemplate = (
@@ -241,7 +243,21 @@ const comingTemplate = (
   // A template that fails now is requested again by its state.
   fetch: have =>
     fetchTemplate(request, have, undefined, { state, ahead: true }).catch(() => undefined),
+  // What `file.accumulated` collected is sent with a request of its own.
+  ...(request.text === undefined &&
+    request.context.accumulator === undefined && {
+      named: [hashBytes(renderIdentity(request, state))],
+    }),
 });
+
+const fetchMany: FetchMany = (items, take) => {
+  let at = 0;
+  const { push } = new ManyUnpacker(bytes => {
+    take(at, bytes);
+    at += 1;
+  });
+  return link().request<null>('file.getMany', { items }, push);
+};
 
 /** Bytes counted for content whose size is not known. */
 const usualSize = 16 * 1024;

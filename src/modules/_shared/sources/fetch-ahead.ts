@@ -1,5 +1,6 @@
 import type { FileResponse } from '../../../protocol/job.ts';
-import type { FileContent } from '../files/file-content.ts';
+import { largestOfMany, mostOfMany, type NamedFile } from '../../../protocol/many-files.ts';
+import { contentOf, type FileContent } from '../files/file-content.ts';
 import { hashFile } from '../files/file-hash.ts';
 import { statOf } from '../files/file-paths.ts';
 
@@ -16,12 +17,27 @@ export type ComingFile = {
   readonly size: number;
   /** Undefined where it has to wait for its turn. */
   readonly fetch: (have?: string) => Promise<Fetched | undefined>;
+  /** Its name in a request for several files; undefined if it cannot be one of them. */
+  readonly named?: NamedFile | undefined;
 };
+
+/**
+ * Requests several files and reports each of them when it has arrived, in their order; undefined for
+ * one that needs a request of its own. Resolves after the last one.
+ */
+export type FetchMany = (
+  items: readonly NamedFile[],
+  take: (at: number, bytes: Buffer | undefined) => void,
+) => Promise<unknown>;
 
 /** Stays below the control node's limit of open requests (`host-limits.ts`). */
 const mostRequests = 160;
 /** Content that is on its way, or has arrived and is not used yet. */
 const mostBytes = 8 * 1024 * 1024;
+/** Bytes that each file counts at least: keeping one takes more memory than its content. */
+const leastBytes = 512;
+/** Bytes of the files of one request: the first ones are written while others arrive. */
+const mostInRequest = 256 * 1024;
 /** Larger files are not fetched ahead: they are written to the disk while they arrive. */
 const largest = 1024 * 1024;
 
@@ -34,6 +50,14 @@ type List = {
   used: number;
   /** The first place that is not requested. */
   next: number;
+};
+
+/** A file of a request for several: `arrived` is called with what came, if anything did. */
+type Waiting = {
+  readonly named: NamedFile;
+  readonly sha256: string | undefined;
+  readonly fetch: () => Promise<Fetched | undefined>;
+  readonly arrived: (fetched: Fetched | undefined) => void;
 };
 
 type Started = { readonly fetched: Promise<Fetched | undefined>; readonly release: () => void };
@@ -51,8 +75,17 @@ export class FetchAhead {
   readonly #unread: (() => readonly ComingFile[])[] = [];
   /** Files of the run are being requested. */
   #isBegun = false;
+  readonly #fetchMany: FetchMany | undefined;
+  /** Files of the next request for several. */
+  #waiting: Waiting[] = [];
+  #waitingBytes = 0;
   #requests = 0;
   #bytes = 0;
+
+  /** @param fetchMany without it, each file is requested on its own */
+  constructor(fetchMany?: FetchMany) {
+    this.#fetchMany = fetchMany;
+  }
 
   /** @returns ends the list: drops the content that was not used */
   announce(files: readonly ComingFile[]): () => void {
@@ -130,28 +163,79 @@ export class FetchAhead {
       if (file && file.size <= largest) list.started.set(list.next, this.#start(file, list));
       list.next += 1;
     }
+    this.#sendWaiting(list);
   }
 
   #start(file: ComingFile, list: List): Started {
     const have = presentHash(file);
     if (have !== undefined && have === file.sha256)
       return { fetched: Promise.resolve(undefined), release: () => undefined };
+    const cost = Math.max(file.size, leastBytes);
+    this.#bytes += cost;
+    const release = (): void => {
+      this.#bytes -= cost;
+    };
+    // A template's result may be the text that is there, which is not sent then.
+    const isSingle = file.sha256 === undefined && have !== undefined;
+    if (this.#fetchMany && file.named && file.size <= largestOfMany && !isSingle)
+      return { fetched: this.#wait(file, file.named, have, list), release };
+    const fetched = file.fetch(have);
+    this.#count(fetched, list);
+    return { fetched, release };
+  }
+
+  /** Counts a request until it is answered. */
+  #count(request: Promise<unknown>, list: List): void {
     this.#requests += 1;
-    this.#bytes += file.size;
     const settle = (): void => {
       this.#requests -= 1;
       this.#fill(list);
     };
-    const fetched = file.fetch(have);
-    fetched.then(settle, settle);
-    return {
-      fetched,
-      release: () => {
-        this.#bytes -= file.size;
-      },
+    request.then(settle, settle);
+  }
+
+  #wait(
+    { sha256, size, fetch }: ComingFile,
+    named: NamedFile,
+    have: string | undefined,
+    list: List,
+  ): Promise<Fetched | undefined> {
+    return new Promise(arrived => {
+      this.#waiting.push({ named, sha256, fetch: () => fetch(have), arrived });
+      this.#waitingBytes += size;
+      if (this.#waiting.length === mostOfMany || this.#waitingBytes >= mostInRequest)
+        this.#sendWaiting(list);
+    });
+  }
+
+  #sendWaiting(list: List): void {
+    const files = this.#waiting;
+    const [first] = files;
+    if (!first) return;
+    [this.#waiting, this.#waitingBytes] = [[], 0];
+    const request =
+      this.#fetchMany && files.length > 1
+        ? this.#fetchMany(
+            files.map(({ named }) => named),
+            (at, bytes) => files[at]?.arrived(bytes && contentFor(bytes, files[at].sha256)),
+          )
+        : first.fetch().then(first.arrived);
+    // The states of those that did not come request them, and report what is wrong.
+    const rest = (): void => {
+      for (const { arrived } of files) arrived(undefined);
     };
+    request.then(rest, rest);
+    this.#count(request, list);
   }
 }
+
+/** Undefined where the file is another one than was announced. */
+const contentFor = (bytes: Buffer, expected: string | undefined): Fetched | undefined => {
+  const content = contentOf(bytes);
+  const { sha256, size } = content;
+  if (expected !== undefined && expected !== sha256) return undefined;
+  return { answer: { found: true, sha256, size }, content };
+};
 
 const newList = (): List => ({
   files: [],
