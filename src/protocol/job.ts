@@ -191,7 +191,10 @@ export type ControlMethods = {
    * `protocol/many-files.ts`).
    */
   'file.getMany': { items: readonly NamedFile[] };
-  /** A `salt://` folder: its files, relative and sorted; with `hashes` each as a `ListedFile`. */
+  /**
+   * A `salt://` folder: its files, relative and sorted; with `hashes` each as a `ListedFile`, in the
+   * content (see `protocol/listed-pieces.ts`).
+   */
   'file.list': { path: string; saltenv: string; hashes?: boolean };
   /**
    * A template of the job, by the hash of its `renderIdentity`: the control node has its engine,

@@ -25,7 +25,8 @@ import {
   withContext,
 } from '../../src/modules/api.ts';
 import { TsaltError } from '../../src/protocol/error.ts';
-import type { FileResponse } from '../../src/protocol/job.ts';
+import type { ControlMethods, FileResponse } from '../../src/protocol/job.ts';
+import { packOne } from '../../src/protocol/many-files.ts';
 import { deserialize, serialize } from '../../src/wrapper/functions/serializers.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 
@@ -159,6 +160,18 @@ const lookUp =
 const sha256 = (content: string | Buffer): string =>
   createHash('sha256').update(content).digest('hex');
 
+const sendMany = (
+  files: Map<string, string | Buffer>,
+  { items }: ControlMethods['file.getMany'],
+  sink?: (bytes: Uint8Array) => void,
+): void => {
+  for (const [name, saltenv] of items) {
+    const content = saltenv === undefined ? undefined : files.get(name);
+    const parts = packOne(content === undefined ? undefined : Buffer.from(content));
+    for (const part of parts) sink?.(part);
+  }
+};
+
 /** Answers as the control node does; `{{ name }}` in a template is replaced from the context. */
 const controlNode = (files: Map<string, string | Buffer>, asked: string[]): ControlLink => ({
   request: async <T>(method: string, params: unknown, sink?: (bytes: Uint8Array) => void) => {
@@ -176,10 +189,16 @@ const controlNode = (files: Map<string, string | Buffer>, asked: string[]): Cont
         .map(name => name.slice(prefix.length))
         .sort();
       if (hashes !== true) return names as T;
-      return names.map(name => {
+      const listed = names.map(name => {
         const content = files.get(`${prefix}${name}`) ?? '';
         return [name, Buffer.byteLength(content), 0o755, sha256(content)];
-      }) as T;
+      });
+      sink?.(Buffer.from(`${JSON.stringify(listed)}\n`));
+      return null as T;
+    }
+    if (method === 'file.getMany') {
+      sendMany(files, params as ControlMethods['file.getMany'], sink);
+      return null as T;
     }
     const key = path ?? String(source).replace('salt://', '');
     const raw = text ?? files.get(key);

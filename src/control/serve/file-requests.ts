@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { FileResponse } from '../../protocol/job.ts';
+import { packPieces } from '../../protocol/listed-pieces.ts';
 import { type Handler, WithContent } from '../../protocol/peer.ts';
 import { isPlainDict, plainText } from '../../protocol/plain.ts';
 import type { PrefetchedRender } from '../../protocol/prefetch.ts';
 import { readable } from '../../transport/unreachable.ts';
-import { listFolder, listWithHashes } from '../prepare/list-folder.ts';
+import { hashedPieces, listFolder } from '../prepare/list-folder.ts';
 import type { RenderAhead } from '../prepare/prefetch.ts';
 import { cleanPath, envOf, type FileRefs } from './file-refs.ts';
 import { manyFiles } from './many-files.ts';
@@ -121,7 +122,9 @@ export const fileHandlers = ({
       const { path, saltenv, hashes } = readList(said);
       allowed(path, saltenv);
       const folder = { path: cleanPath(path) ?? '', saltenv: envOf(path, saltenv) };
-      return hashes ? listWithHashes(roots, folder) : listFolder(roots, folder);
+      return hashes
+        ? new WithContent(null, packPieces(hashedPieces(roots, folder)))
+        : listFolder(roots, folder);
     },
     'file.getMany': manyFiles({ roots, refs, allowed, renderNamed }),
     'file.render': renderNamed,

@@ -17,17 +17,28 @@ export type ControlFolder = {
   readonly symlinks: Readonly<Record<string, string>>;
 };
 
+export type ListedFolder = Pick<ControlFolder, 'path' | 'saltenv'>;
+
 /** Returns the first of these folders that exists. */
 export const controlFolder = async (
   sources: readonly string[],
   saltenv: string,
-  wanted: { dirs: boolean; symlinks: boolean; hashes: boolean },
+  wanted: {
+    dirs: boolean;
+    symlinks: boolean;
+    hashes: boolean;
+    /** Is called with names of files as they arrive, only with `hashes`. */
+    onPiece?: ((folder: ListedFolder, names: readonly string[]) => void) | undefined;
+  },
 ): Promise<ControlFolder | undefined> => {
   for (const source of sources) {
     const url = parseSource(source);
     const env = url.saltenv ?? saltenv;
-    const list = wanted.hashes ? controlListForUse : controlList;
-    const files = await list(url.path, env);
+    const files = wanted.hashes
+      ? await controlListForUse(url.path, env, names =>
+          wanted.onPiece?.({ path: url.path, saltenv: env }, names),
+        )
+      : await controlList(url.path, env);
     const dirs = wanted.dirs
       ? below(url.path, await ask('cp.list_master_dirs', env, url.path))
       : [];

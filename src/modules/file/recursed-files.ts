@@ -8,7 +8,7 @@ import { lstatOf } from '../_shared/files/file-paths.ts';
 import { expectFiles, listedFile } from '../_shared/sources/control-files.ts';
 import { accumulatedFor } from './accumulators.ts';
 import { isAlready } from './already.ts';
-import { type ControlFolder, controlFolder } from './control-folder.ts';
+import { type ControlFolder, controlFolder, type ListedFolder } from './control-folder.ts';
 import { isIncluded } from './glob-match.ts';
 
 /** The entries of a folder in the file roots that `file.recurse` creates below a directory. */
@@ -31,6 +31,8 @@ export type RecurseSelection = {
   readonly maxdepth?: number | null;
   /** Whether the files are used: their hashes come along. */
   readonly hashes?: boolean;
+  /** Compares files that have arrived, while the hashes of others are computed. */
+  readonly compare?: ((folder: ListedFolder, file: string) => void) | undefined;
 };
 
 /**
@@ -48,18 +50,22 @@ export const recursedFiles = async (
     exclude_pat = null,
     maxdepth = null,
     hashes = false,
+    compare,
   }: RecurseSelection,
 ): Promise<RecursedFiles | undefined> => {
-  const folder = await controlFolder(sources, saltenv, {
-    dirs: include_empty,
-    symlinks: keep_symlinks,
-    hashes,
-  });
-  if (!folder) return undefined;
   const wanted = (relative: string): boolean =>
     (maxdepth === null || relative.split('/').length - 1 <= maxdepth) &&
     !relative.split('/').includes('..') &&
     isIncluded(relative, include_pat, exclude_pat);
+  const folder = await controlFolder(sources, saltenv, {
+    dirs: include_empty,
+    symlinks: keep_symlinks,
+    hashes,
+    onPiece: (of, names) => {
+      for (const name of names) if (wanted(name)) compare?.(of, name);
+    },
+  });
+  if (!folder) return undefined;
   const links = Object.entries(folder.symlinks).filter(([link]) => wanted(link));
   const behindLink = (relative: string): boolean =>
     links.some(([link]) => relative === link || relative.startsWith(`${link}/`));
@@ -82,34 +88,66 @@ export const sourceIn = ({ source, query }: ControlFolder, file: string): string
   `${source}/${file}${query}`;
 
 /**
- * Returns the files of a folder that are not yet on the host as they should be. Most runs find none:
- * a state for each file would take several times as long as the comparison.
- *
- * @param path the directory they are written below
- * @param perms of all of them; the mode may be `keep`
+ * Finds the files of a folder that are already on the host as they should be. Most runs find all of
+ * them: a state for each file would take several times as long as the comparison.
  */
-export const filesToManage = async (
-  path: string,
-  { files, folder }: RecursedFiles,
-  { mode, ...owners }: Pick<DesiredPerms, 'user' | 'group' | 'mode'>,
-): Promise<readonly string[]> => {
-  const ids = accountIds(owners.user, owners.group);
-  const keeps = keepsMode(mode);
-  const turns = new Turns();
-  const others: string[] = [];
-  for (const file of files) {
-    if (turns.areOver) await turns.pause();
-    const name = join(path, file);
-    const known = listedFile(`${folder.path}/${file}`, folder.saltenv);
-    const desired = known && {
-      name,
-      source: { sum: { hash_type: 'sha256', hsum: known.sha256 }, size: known.size },
-      perms: { ...owners, mode: keeps ? modeText(known.mode) : mode },
-    };
-    if (!desired || !isAlready(desired, lstatOf(name), ids)) others.push(file);
+export class PresentFiles {
+  readonly #path: string;
+  readonly #mode: DesiredPerms['mode'];
+  readonly #owners: Pick<DesiredPerms, 'user' | 'group'>;
+  readonly #ids: ReturnType<typeof accountIds>;
+  readonly #isUsed: boolean;
+  readonly #found = new Set<string>();
+
+  /**
+   * @param path the directory they are written below
+   * @param perms of all of them; the mode may be `keep`
+   * @param isUsed false: each file has a state of its own
+   */
+  constructor(
+    path: string,
+    { mode, ...owners }: Pick<DesiredPerms, 'user' | 'group' | 'mode'>,
+    isUsed: boolean,
+  ) {
+    this.#isUsed = isUsed;
+    this.#path = path;
+    this.#mode = mode;
+    this.#owners = owners;
+    this.#ids = accountIds(owners.user, owners.group);
   }
-  return others;
-};
+
+  /** Compares a file whose hash has arrived. What fails then is compared again later. */
+  compare = (folder: ListedFolder, file: string): void => {
+    if (!this.#isUsed) return;
+    try {
+      if (this.#isPresent(folder, file)) this.#found.add(file);
+    } catch {
+      // `missing` reports it.
+    }
+  };
+
+  /** Returns the files that are not as they should be. */
+  async missing({ files, folder }: RecursedFiles): Promise<readonly string[]> {
+    if (!this.#isUsed) return files;
+    const turns = new Turns();
+    const others: string[] = [];
+    for (const file of files) {
+      if (this.#found.has(file)) continue;
+      if (turns.areOver) await turns.pause();
+      if (!this.#isPresent(folder, file)) others.push(file);
+    }
+    return others;
+  }
+
+  #isPresent(folder: ListedFolder, file: string): boolean {
+    const name = join(this.#path, file);
+    const known = listedFile(`${folder.path}/${file}`, folder.saltenv);
+    if (!known) return false;
+    const mode = keepsMode(this.#mode) ? modeText(known.mode) : this.#mode;
+    const source = { sum: { hash_type: 'sha256', hsum: known.sha256 }, size: known.size };
+    return isAlready({ name, source, perms: { ...this.#owners, mode } }, lstatOf(name), this.#ids);
+  }
+}
 
 /**
  * Announces the files of a folder, in the order in which `file.managed` will ask for them.

@@ -1,4 +1,5 @@
 import type { FileResponse, ListedFile } from '../../../protocol/job.ts';
+import { unpackPieces } from '../../../protocol/listed-pieces.ts';
 import { lowTag } from '../../../protocol/low.ts';
 import { ManyUnpacker } from '../../../protocol/many-files.ts';
 import {
@@ -103,21 +104,37 @@ export const controlList = async (path: string, saltenv: string): Promise<string
   return listed.filter((item): item is string => typeof item === 'string');
 };
 
-/** As `controlList`, with the hashes of the files: their states need not ask for them. */
-export const controlListForUse = async (path: string, saltenv: string): Promise<string[]> => {
-  const listed =
-    prefetch().lists?.[prefetchedFileKey(path, saltenv)] ??
-    (await link().request<readonly ListedFile[]>('file.list', { path, saltenv, hashes: true }));
-  const { listed: known } = ofRun();
-  for (const [name, size, mode, sha256] of listed)
-    if (sha256 !== null)
-      known.set(prefetchedFileKey(joined(path, name), saltenv), {
-        found: true,
-        size,
-        mode,
-        sha256,
-      });
-  return listed.map(([name]) => name);
+/**
+ * As `controlList`, with the hashes of the files: their states need not ask for them.
+ *
+ * @param onPiece is called with some of the names, while the hashes of others are still computed
+ */
+export const controlListForUse = async (
+  path: string,
+  saltenv: string,
+  onPiece: (names: readonly string[]) => void = () => {},
+): Promise<string[]> => {
+  const here = getContext();
+  const { listed } = ofRun();
+  const names: string[] = [];
+  const take = (piece: readonly ListedFile[]): void => {
+    for (const [name, size, mode, sha256] of piece) {
+      names.push(name);
+      if (sha256 === null) continue;
+      const key = prefetchedFileKey(joined(path, name), saltenv);
+      listed.set(key, { found: true, size, mode, sha256 });
+    }
+  };
+  const known = prefetch().lists?.[prefetchedFileKey(path, saltenv)];
+  if (known) take(known);
+  else {
+    const unpack = unpackPieces(piece => {
+      take(piece);
+      withContext(here, () => onPiece(piece.map(([name]) => name)));
+    });
+    await link().request('file.list', { path, saltenv, hashes: true }, unpack);
+  }
+  return names;
 };
 
 /** What `controlListForUse` told about a file. */

@@ -7,7 +7,7 @@ import { parseSource } from '../../../_shared/sources/source-url.ts';
 import { failed, inPlan, newReturn } from '../../../_shared/states/returns.ts';
 import { __env__, __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
 import { requiredPaths, superfluous, topmost } from '../../directory-checks.ts';
-import { expectRecursed, filesToManage, recursedFiles, sourceIn } from '../../recursed-files.ts';
+import { expectRecursed, PresentFiles, recursedFiles, sourceIn } from '../../recursed-files.ts';
 import { directory } from './directory.ts';
 import { managed } from './managed.ts';
 import { symlink } from './symlink.ts';
@@ -115,9 +115,12 @@ export const recurse = async (
   const wrong = sources.find(each => !each.startsWith('salt://'));
   if (wrong !== undefined) return failed(ret, `Invalid source '${wrong}' (must be a salt:// URI)`);
   const selection = { include_empty, keep_symlinks, include_pat, exclude_pat, maxdepth };
+  const owners = { user: user ?? owner, group };
+  const present = new PresentFiles(path, { ...owners, mode: file_mode }, replace && !template);
   const found = await recursedFiles(path, sources, __env__.name, {
     ...selection,
     hashes: !template,
+    compare: present.compare,
   });
   if (!found) {
     if (sources.length > 1)
@@ -131,7 +134,6 @@ export const recurse = async (
   if (!isDir(path) && exists(path))
     return failed(ret, `The path ${path} exists and is not a directory`);
 
-  const owners = { user: user ?? owner, group };
   const dirMode = normalizeMode(dir_mode) ?? null;
   const { test } = __opts__;
   if (!isDir(path) && !test)
@@ -156,8 +158,7 @@ export const recurse = async (
     report.add(dir, await directory(dir, { ...owners, dir_mode: dirMode, makedirs: true }));
   }
   const options = { ...owners, mode: file_mode, template, context, defaults };
-  const others =
-    template || !replace ? files : await filesToManage(path, found, { ...owners, mode: file_mode });
+  const others = await present.missing(found);
   const endFiles = expectRecursed(path, folder, others, options);
   for (const file of others) {
     const dest = join(path, file);
