@@ -19,7 +19,8 @@ export type HostCounts = {
   readonly opened: readonly string[];
 };
 
-const traced =
+/** The system calls that are traced. */
+export const traced =
   'openat,statx,newfstatat,fstat,lstat,stat,rename,renameat,renameat2,fsync,fdatasync,syncfs,execve,write,writev';
 
 /** strace is there and may trace. */
@@ -53,15 +54,25 @@ type Counted = { readonly result: CliResult; readonly counts: HostCounts };
 const readCounts = (path: string): Pick<HostCounts, 'promises' | 'functions' | 'builtins'> =>
   JSON.parse(readFileSync(path, 'utf8'));
 
-const readTrace = (path: string): Pick<HostCounts, 'calls' | 'sent' | 'opened'> => {
+/**
+ * Reads a trace that strace wrote.
+ *
+ * @param sentTo - the number of the file whose written bytes count as sent
+ */
+export const readTrace = (
+  path: string,
+  sentTo = 1,
+): Pick<HostCounts, 'calls' | 'sent' | 'opened'> & { readonly writes: number } => {
   const calls: Record<string, number> = {};
   const opened: string[] = [];
-  let sent = 0;
+  let [sent, writes] = [0, 0];
   const done = (name: string, given: string, returned: number): void => {
     if (returned < 0) return;
     calls[name] = (calls[name] ?? 0) + 1;
     if (name === 'openat') opened.push(/"([^"]*)"/.exec(given)?.[1] ?? '');
-    if (/^writev?$/.test(name) && given.startsWith('1,')) sent += returned;
+    if (!/^writev?$/.test(name) || !given.startsWith(`${sentTo},`)) return;
+    sent += returned;
+    writes += 1;
   };
   /** Arguments of calls that another thread's call interrupted in the trace. */
   const begun = new Map<string, string>();
@@ -75,5 +86,5 @@ const readTrace = (path: string): Pick<HostCounts, 'calls' | 'sent' | 'opened'> 
     else if (line.includes(' resumed>')) done(name, begun.get(thread) ?? '', Number(end));
     else done(name, given, Number(end));
   }
-  return { calls, sent, opened };
+  return { calls, sent, writes, opened };
 };
