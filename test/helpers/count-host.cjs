@@ -11,7 +11,7 @@ createHook({
   },
 }).enable();
 
-const slow = ['child_process', 'crypto', 'fs/promises', 'http', 'perf_hooks', 'tls', 'zlib'];
+const slow = 'child_process crypto fs/promises http net perf_hooks tls zlib'.split(' ');
 
 const session = new Session();
 session.connect();
