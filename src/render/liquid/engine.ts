@@ -1,11 +1,10 @@
-import { posix } from 'node:path';
 import { type Context, defaultOperators, Liquid, type Template } from 'liquidjs';
 import { dumpJson } from '../../data/formats/json-dump.ts';
 import type { Data } from '../../data/values/value.ts';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import { escapePrinted } from '../escape-printed.ts';
 import { registerFilters } from './filters.ts';
-import { limitNesting } from './nesting.ts';
+import { registerPartials } from './partials.ts';
 import { stageOf } from './stage.ts';
 import { refuseTrailing } from './strict.ts';
 import { registerTags } from './tags.ts';
@@ -26,26 +25,17 @@ const engines = new WeakMap<FileRoots, Map<string, Engine>>();
 export const engineFor = (files: FileRoots, saltenv: string): Engine => {
   const known = engines.get(files) ?? new Map<string, Engine>();
   engines.set(files, known);
-  const found = known.get(saltenv) ?? makeEngine(files, saltenv);
+  const found = known.get(saltenv) ?? makeEngine();
   known.set(saltenv, found);
   return found;
 };
 
-const makeEngine = (files: FileRoots, saltenv: string): Engine => {
+const makeEngine = (): Engine => {
   refuseTrailing();
   const names = new Map<string, string>();
-  const read = (file: string): string => {
-    const text = files.read(file, saltenv);
-    names.set(text, file);
-    return text;
-  };
   const liquid = new Liquid({
-    root: ['/'],
-    partials: ['/'],
-    layouts: ['/'],
-    fs: fileSystem(files, saltenv, read),
-    relativeReference: true,
-    cache: 1000,
+    // Templates are read from the file roots by the tags themselves.
+    templates: {},
     // Detecting this machine's locale takes 15 ms, and templates must not depend on it.
     locale: 'en-US',
     strictVariables: true,
@@ -58,45 +48,27 @@ const makeEngine = (files: FileRoots, saltenv: string): Engine => {
     outputEscape: printValue as never,
     operators: { ...defaultOperators, contains },
   });
+  const parsed = new Map<string, Template[]>();
+  const parse = (text: string, file: string): Template[] => {
+    const key = `${file}\0${text}`;
+    const known = parsed.get(key);
+    if (known) return known;
+    const templates = liquid.parse(text, file);
+    if (parsed.size >= maxParsed) parsed.clear();
+    parsed.set(key, templates);
+    return templates;
+  };
   registerTags(liquid);
-  limitNesting(liquid);
+  registerPartials(liquid, (text, file) => {
+    names.set(text, file);
+    return parse(text, file);
+  });
   registerFilters(liquid);
   trackPrints(liquid);
-  const parsed = new Map<string, Template[]>();
-  return {
-    liquid,
-    fileOf: text => names.get(text),
-    parse: (text, file) => {
-      const key = `${file}\0${text}`;
-      const known = parsed.get(key);
-      if (known) return known;
-      const templates = liquid.parse(text, file);
-      if (parsed.size >= maxParsed) parsed.clear();
-      parsed.set(key, templates);
-      return templates;
-    },
-  };
+  return { liquid, fileOf: text => names.get(text), parse };
 };
 
 const maxParsed = 2000;
-
-/**
- * Finds templates by their path inside the roots; Liquid handles the paths with a leading slash.
- */
-const fileSystem = (files: FileRoots, saltenv: string, read: (file: string) => string) => ({
-  sep: '/',
-  resolve: (dir: string, file: string) => {
-    const path = file.replace(/^salt:\/\//, '');
-    return posix.join('/', dir, path).slice(1);
-  },
-  dirname: (file: string) => posix.dirname(file),
-  contains: async () => true,
-  containsSync: () => true,
-  exists: async (file: string) => files.find(file, saltenv) !== undefined,
-  existsSync: (file: string) => files.find(file, saltenv) !== undefined,
-  readFile: async (file: string) => read(file),
-  readFileSync: read,
-});
 
 /** Prints a value, escaped if another engine follows. */
 function printValue(this: { readonly context: Context }, value: unknown): string {

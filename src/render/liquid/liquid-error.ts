@@ -68,13 +68,7 @@ const reasonOf = ({ message, originalError }: Located): string => {
     inner = (inner as unknown as Located).originalError;
   }
   // A host may have written most of it.
-  return reason
-    .slice(0, longestReason)
-    .replace(/, (?:file:.*, )?line:\d+, col:\d+$/, '')
-    .replace(
-      /^ENOENT: Failed to lookup "(.*)" in .*$/,
-      "there is no template '$1' in the file roots",
-    );
+  return reason.slice(0, longestReason).replace(/, (?:file:.*, )?line:\d+, col:\d+$/, '');
 };
 
 const longestReason = 5000;

@@ -97,6 +97,20 @@ test('a repeated check renders only the SLS that a save can change', async () =>
   expect(await renderings('roster.yaml', 'web1: 192.0.2.1\ndb1: 192.0.2.3\n')).toBe(0);
 });
 
+test('a saved Liquid partial is seen, also after another save', async () => {
+  const { dir, write } = project();
+  write('states/top.sls', "base: {'*': [a]}\n");
+  write('states/a.sls', 'a: test.nop\n');
+  const again = await repeated(dir);
+  const save = async (path: string, text: string): Promise<void> => {
+    const { found } = await again(write(path, text));
+    expect(found).toEqual((await check(dir)).found);
+  };
+  await save('states/a.sls', "#!liquid|yaml\n{% render 'l.liquid' %}\n");
+  await save('states/m.jinja', 'm\n');
+  await save('states/l.liquid', '\nfrom-liquid: test.nope\n');
+});
+
 const sls = ['a', 'b', 'c', 'd/init', 'd', 'e'];
 
 const contents = fc.oneof(

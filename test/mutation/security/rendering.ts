@@ -121,6 +121,11 @@ export const rendering: readonly Breakage[] = [
         replace: 'if (false)',
       },
       {
+        file: 'src/render/liquid/partials.ts',
+        find: 'refuseTaintedPath(globals, path);',
+        replace: '',
+      },
+      {
         file: 'src/render/jinja/run/find-template.ts',
         find: "if (node.type !== 'Const') refuseTainted(value, frame);",
         replace: '',

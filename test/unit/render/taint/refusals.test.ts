@@ -176,6 +176,11 @@ test.for([
   '#!jinja|yaml\n{% include grains.path %}\n',
   '#!jinja|yaml\n{% import_yaml "a/" ~ grains.path as x %}\n',
   '{% import_yaml grains.path as x %}\n',
+  '{% include grains.path %}\n',
+  '{% render grains.path %}\n',
+  '{% layout grains.path %}\n',
+  '{% include "a/{{ grains.path }}" %}\n',
+  '{% assign x = grains.path | append: ".liquid" %}{% include x %}\n',
 ])('%s: the host chooses neither function nor file', async text => {
   const { data } = taintedSite({
     grains: { fun: 'pillar.get', part: 'pillar.get', path: '../secret' },
