@@ -37,6 +37,11 @@ export const handshakeError = (where: string, error: Ssh2Error, greeting: string
       excerpt: readable(error.message, 300),
       hint: 'Old servers have only ssh-rsa, whose SHA-1 signatures are refused. Update the server, or allow them with the ssh option HostKeyAlgorithms=+ssh-rsa. The system ssh may know more algorithms: --transport openssh.',
     });
+  if (/no matching \S+ compression/i.test(error.message))
+    return new TsaltError('ssh-algorithms', `${where}: the host takes compressed packets only.`, {
+      kind: 'unreachable',
+      hint: 'Allow them with the ssh option Compression=yes.',
+    });
   if (/no matching|Unsupported|algorithm/i.test(error.message))
     return new TsaltError('ssh-algorithms', `${where}: no common way to encrypt.`, {
       kind: 'unreachable',

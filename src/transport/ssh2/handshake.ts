@@ -10,7 +10,7 @@ import { hostKeyAlgorithms } from './host-keys.ts';
 import { joinWrites } from './join-writes.ts';
 import { LoginAttempts } from './login.ts';
 import type { ConnectionPlan } from './plan.ts';
-import { nudge, pipelineAuth } from './tuning.ts';
+import { limitInflation, nudge, pipelineAuth } from './tuning.ts';
 
 const heartbeat = 10;
 const heartbeatsMissed = 3;
@@ -93,6 +93,7 @@ class Handshake {
     });
     if (pipelined) pipelineAuth(client);
     nudge(client);
+    limitInflation(client);
   }
 
   #settings(): ConnectConfig {
@@ -104,7 +105,12 @@ class Handshake {
       readyTimeout: 0,
       keepaliveInterval: (given.aliveInterval ?? heartbeat) * 1000,
       keepaliveCountMax: given.aliveCount ?? heartbeatsMissed,
-      algorithms: { ...given.algorithms, serverHostKey: hostKeyAlgorithms(plan) },
+      algorithms: {
+        // ssh2's own list has more, of which the host could choose by offering nothing else.
+        compress: ['none'],
+        ...given.algorithms,
+        serverHostKey: hostKeyAlgorithms(plan),
+      },
       authHandler: (left, _partial, next) => {
         const method = this.#login.next(left as readonly string[] | null);
         // ssh2 takes false as "no more methods"; its type does not say so.

@@ -125,7 +125,7 @@ const readers: Readonly<Record<string, Reader>> = {
   ciphers: algorithms('cipher'),
   compression: (draft, value) => {
     const wanted = truth(value);
-    if (wanted) draft.algorithms.compress = ['zlib@openssh.com', 'zlib', 'none'];
+    if (wanted) draft.algorithms.compress = ['zlib@openssh.com', 'none'];
     return wanted === undefined ? undefined : true;
   },
   connecttimeout: set('connectTimeout', seconds),

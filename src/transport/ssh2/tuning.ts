@@ -1,6 +1,7 @@
 /**
  * Contains all uses of ssh2's private parts (1.17.0, pinned): faster signing, service request and
- * signed login in one flight, and a reply that keeps sshd's output from waiting for our ACK. Each
+ * signed login in one flight, a reply that keeps sshd's output from waiting for our ACK, and a limit
+ * of decompressed packets. Each
  * function checks the parts that it needs and does nothing if they differ; the link is then slower
  * but still correct. test/host/transport/ssh2-tuning.test.ts fails when ssh2 changes.
  */
@@ -21,10 +22,13 @@ type Protocol = {
   service: (this: Protocol, name: string) => void;
   _handlers: Record<string, Handler | undefined>;
   _packetRW: {
+    read: PacketReader;
     write: { allocStart: number; alloc(size: number): Buffer; finalize(packet: Buffer): Buffer };
   };
   _cipher: { encrypt(packet: Buffer): void };
 };
+
+type PacketReader = { read?: unknown; readonly _zlib?: { _maxOutputLength?: number } };
 
 const digests: Readonly<Record<string, string | null>> = {
   'ssh-ed25519': null,
@@ -118,6 +122,29 @@ export const nudge = (client: Client): boolean => {
     ignore();
   };
   handlers.DEBUG = ignore;
+  return true;
+};
+
+/** Bytes of a packet: what OpenSSH takes at most. */
+const longestPacket = 256 * 1024;
+
+/**
+ * Limits what a compressed packet may become: without a limit, one of 34 KB could fill 34 MB, over
+ * and over, while all other hosts wait. A longer one ends the connection.
+ * @returns whether ssh2 has the expected parts
+ */
+export const limitInflation = (client: Client): boolean => {
+  const packets = protocolOf(client)?._packetRW;
+  let reader = packets?.read;
+  if (!packets || typeof reader?.read !== 'function') return false;
+  // It is replaced after the login and by each key exchange.
+  Object.defineProperty(packets, 'read', {
+    get: () => reader,
+    set: (next: PacketReader) => {
+      if (next._zlib) next._zlib._maxOutputLength = longestPacket;
+      reader = next;
+    },
+  });
   return true;
 };
 

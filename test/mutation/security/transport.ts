@@ -3,6 +3,28 @@ import { type Breakage, killedBy } from '../breakage.ts';
 /** Guards between the control node and the host. */
 export const transport: readonly Breakage[] = [
   ...killedBy(
+    'test/host/transport/compression.test.ts',
+    'a host that offers compression only is refused, unless an option allows it',
+    [
+      {
+        file: 'src/transport/ssh2/handshake.ts',
+        find: "compress: ['none'],",
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
+    'test/host/transport/compression.test.ts',
+    'a compressed packet that would become long ends the connection before it does',
+    [
+      {
+        file: 'src/transport/ssh2/handshake.ts',
+        find: 'limitInflation(client);',
+        replace: '',
+      },
+    ],
+  ),
+  ...killedBy(
     'test/host/transport/login.test.ts',
     'an unknown host key stops before the login, and shows the fingerprint',
     [

@@ -1,0 +1,96 @@
+import { writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import ssh2, { type ServerChannel } from 'ssh2';
+import { afterAll, expect, test } from 'vitest';
+import { Secret } from '../../../src/protocol/host.ts';
+import { openTransport } from '../../../src/transport/open-transport.ts';
+import type { Connection } from '../../../src/transport/transport.ts';
+import { newKey } from '../../helpers/embedded-server.ts';
+import { fault } from '../../helpers/fault.ts';
+import { aHost, scratch } from '../../helpers/hosts.ts';
+
+const { path: dir, remove } = scratch('tsalt-compression');
+afterAll(remove);
+
+/** Private parts of ssh2's side of the server. */
+type Writer = {
+  readonly _protocol: {
+    readonly _packetRW: { write: { alloc(n: number): Buffer; finalize(packet: Buffer): Buffer } };
+    readonly _cipher: { encrypt(packet: Buffer): void };
+  };
+};
+
+const ignore = 2;
+
+/** An SSH server that takes no connection without compression, and compresses what it likes. */
+const compressingServer = async (
+  onExec: (channel: ServerChannel, client: ssh2.Connection) => void,
+): Promise<{ port: number; close: () => void }> => {
+  const key = newKey();
+  const server = new ssh2.Server(
+    { hostKeys: [key.private], algorithms: { compress: ['zlib@openssh.com'] } },
+    client => {
+      client.on('error', () => undefined);
+      client.on('authentication', context => context.accept());
+      client.on('session', accept =>
+        accept().on('exec', acceptExec => onExec(acceptExec(), client)),
+      );
+    },
+  );
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  writeFileSync(join(dir, 'known_hosts'), `[127.0.0.1]:${port} ${key.public}\n`);
+  return { port, close: () => server.close() };
+};
+
+const connectTo = async (port: number, ssh_options: string[]): Promise<Connection> => {
+  const transport = openTransport({
+    sshConfig: false,
+    env: { PATH: process.env.PATH, HOME: dir },
+    knownHostsFiles: [join(dir, 'known_hosts')],
+  });
+  return await transport.connect(aHost({ port, passwd: new Secret('x'), ssh_options }));
+};
+
+test('a host that offers compression only is refused, unless an option allows it', async () => {
+  const server = await compressingServer(channel => {
+    channel.write('hello');
+    channel.exit(0);
+    channel.end();
+  });
+  try {
+    expect((await fault(connectTo(server.port, []))).message).toContain('compressed packets only');
+    const connection = await connectTo(server.port, ['Compression=yes']);
+    const channel = await connection.exec('echo');
+    const said: Buffer[] = [];
+    channel.stdout.on('data', (chunk: Buffer) => said.push(chunk));
+    await channel.exited;
+    connection.close();
+    expect(Buffer.concat(said).toString()).toBe('hello');
+  } finally {
+    server.close();
+  }
+});
+
+test('a compressed packet that would become long ends the connection before it does', async () => {
+  const size = 25 * 1024 * 1024;
+  const server = await compressingServer((_channel, client) => {
+    const { _packetRW, _cipher } = (client as unknown as Writer)._protocol;
+    const packet = _packetRW.write.alloc(size);
+    packet.fill(0);
+    packet[0] = ignore;
+    _cipher.encrypt(_packetRW.write.finalize(packet));
+  });
+  try {
+    const connection = await connectTo(server.port, ['Compression=yes']);
+    const channel = await connection.exec('echo');
+    await channel.exited;
+    expect(connection.lost()?.cause).toMatchObject({
+      message: 'Output length exceeded maximum of 262144',
+    });
+    connection.close();
+  } finally {
+    server.close();
+  }
+});
