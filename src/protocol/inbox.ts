@@ -29,7 +29,7 @@ export type LongMessages = {
  * Decodes the bytes of the wire into messages. Long messages are parsed while other work continues.
  */
 export class Inbox {
-  readonly #frames = new FrameDecoder();
+  readonly #frames: FrameDecoder;
   readonly #limits: JsonLimits | undefined;
   /** The received parts of a message in several parts: in memory, or in a file. */
   #parts: Uint8Array[] = [];
@@ -38,8 +38,12 @@ export class Inbox {
   #size = 0;
   #isClosed = false;
 
-  /** @param limits limits of a message; none for trusted messages */
-  constructor(limits?: JsonLimits, long?: LongMessages) {
+  /**
+   * @param limits limits of a message; none for trusted messages
+   * @param onCompressed see `FrameDecoder`
+   */
+  constructor(limits?: JsonLimits, long?: LongMessages, onCompressed?: () => void) {
+    this.#frames = new FrameDecoder(onCompressed);
     this.#limits = limits;
     this.#long = long;
     this.#spool = long?.newSpool();

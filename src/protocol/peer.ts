@@ -35,6 +35,8 @@ export type PeerOptions = {
     | undefined;
   /** Limits for the other side; none if it is trusted. */
   readonly limits?: PeerLimits | undefined;
+  /** Allows the other side to compress; called whenever it has. */
+  readonly onCompressed?: (() => void) | undefined;
 };
 
 /** Limits for an untrusted peer. */
@@ -92,7 +94,7 @@ export class Peer {
 
   constructor(options: PeerOptions) {
     this.#options = options;
-    this.#inbox = new Inbox(options.limits?.json, options.limits?.long);
+    this.#inbox = new Inbox(options.limits?.json, options.limits?.long, options.onCompressed);
   }
 
   get closed(): boolean {

@@ -1,3 +1,4 @@
+import { compressFrames } from './frame.ts';
 import { monotonic } from './monotonic.ts';
 
 const mostQueued = 64 * 1024;
@@ -8,6 +9,8 @@ export type WriteQueue = {
   readonly add: (bytes: Uint8Array) => void;
   /** Writes at once what waits. */
   readonly flush: () => void;
+  /** Compresses what is written from now on. */
+  readonly compress: () => void;
 };
 
 /**
@@ -19,12 +22,13 @@ export const openWriteQueue = (write: (bytes: Uint8Array) => void): WriteQueue =
   let waiting: Uint8Array[] = [];
   let size = 0;
   let since = 0;
+  let isCompressed = false;
   const flush = (): void => {
     if (waiting.length === 0) return;
     const bytes = waiting.length === 1 ? waiting[0] : Buffer.concat(waiting, size);
     waiting = [];
     size = 0;
-    if (bytes) write(bytes);
+    if (bytes) write(isCompressed ? compressFrames(bytes) : bytes);
   };
   return {
     add: bytes => {
@@ -37,5 +41,8 @@ export const openWriteQueue = (write: (bytes: Uint8Array) => void): WriteQueue =
       if (size >= mostQueued || monotonic() - since >= longestQueued) flush();
     },
     flush,
+    compress: () => {
+      isCompressed = true;
+    },
   };
 };

@@ -53,6 +53,7 @@ export const start = ({ manifest }: { readonly manifest: Manifest }): void => {
   });
   const peer: Peer = new Peer({
     write: wire.write,
+    onCompressed: wire.compress,
     handlers: {
       cancel: async () => {
         await shutdown.cancel();

@@ -18,6 +18,8 @@ export type Wire = {
   readonly push: () => void;
   /** Resolves when everything was written. */
   readonly flush: () => Promise<void>;
+  /** Compresses what is written from now on. */
+  readonly compress: () => void;
 };
 
 /** The most bytes that are written without a stream: less than a pipe of any system holds. */
@@ -62,6 +64,7 @@ export const openWire = (): Wire => {
       queue.flush();
       return opened?.flush() ?? Promise.resolve();
     },
+    compress: queue.compress,
   };
 };
 

@@ -65,6 +65,7 @@ export class BootstrapExchange {
     this.channel = channel;
     this.#become = become;
     this.#pty = become.pty;
+    if (connection.isFar) this.#queue.compress();
     this.#greeting = new Handshake(connection.host.id, said => this.#hear(said));
     this.#prompt = new PasswordPrompt(
       become,

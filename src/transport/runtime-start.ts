@@ -1,5 +1,6 @@
 import { artifactFrame, type LoaderConfig } from '../loader/config.ts';
 import { loaderArgument, program } from '../loader/programs.ts';
+import { beginCompression } from '../protocol/frame.ts';
 import type { Hello } from '../protocol/job.ts';
 import { Peer } from '../protocol/peer.ts';
 import type { Become } from './become.ts';
@@ -34,6 +35,7 @@ export class RuntimeStart {
       handlers: options.handlers,
       explain: options.explain,
       limits: options.limits,
+      onCompressed: options.connection.isFar ? () => undefined : undefined,
       events: {
         ...options.events,
         hello: (hello: Hello) => this.#hello?.(hello),
@@ -129,7 +131,9 @@ export class RuntimeStart {
   }
 
   #sendEarly(conversation: BootstrapExchange): void {
-    for (const bytes of this.#early) void conversation.write(bytes);
+    if (this.#options.connection.isFar)
+      void conversation.write(beginCompression(Buffer.concat(this.#early)));
+    else for (const bytes of this.#early) void conversation.write(bytes);
   }
 
   /** @returns the number of bytes */

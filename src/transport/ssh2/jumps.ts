@@ -1,4 +1,3 @@
-import type { Duplex } from 'node:stream';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
 import { onAbort } from '../../protocol/on-abort.ts';
@@ -6,6 +5,7 @@ import type { HostAddress } from '../known-hosts.ts';
 import type { SshConfig } from '../ssh-config.ts';
 import type { Connection } from '../transport.ts';
 import { cancelled, readable, unreachable } from '../unreachable.ts';
+import { type OpenWay, openWay } from './socket.ts';
 
 /** The jump hosts of one run. Each is connected once, and verified like any host. */
 export class Jumps {
@@ -24,23 +24,25 @@ export class Jumps {
     host: Host,
     address: HostAddress,
     signal?: AbortSignal,
-  ): Promise<Duplex> {
+  ): Promise<OpenWay> {
     const hops = jump.split(',');
     const last = hops.pop() ?? '';
     const key = JSON.stringify([jump, host.user, host.priv]);
-    const opened = this.#opened.get(key) ?? this.#connectHop(last, hops.join(','), host);
-    this.#opened.set(key, opened);
-    opened.catch(() => this.#forget(key, opened));
+    const hop = this.#opened.get(key) ?? this.#connectHop(last, hops.join(','), host);
+    this.#opened.set(key, hop);
+    hop.catch(() => this.#forget(key, hop));
     // Other hosts use this connection too, so aborting one host must not end it.
-    const connection = await unlessAborted(opened, signal, host.id);
+    const connection = await unlessAborted(hop, signal, host.id);
     if (connection.lost() !== undefined) {
-      this.#forget(key, opened);
+      this.#forget(key, hop);
       return this.through(jump, host, address, signal);
     }
-    if (!connection.forward) throw new Error('a jump host that cannot forward');
-    return await connection.forward(address.host, address.port).catch(error => {
+    const { forward, isFar = false } = connection;
+    if (!forward) throw new Error('a jump host that cannot forward');
+    const opened = await openWay(() => forward(address.host, address.port)).catch(error => {
       throw unreachable(`${host.id} (${address.host}:${address.port}) through ${last}`, error);
     });
+    return { ...opened, isFar: isFar || opened.isFar };
   }
 
   #forget(key: string, opened: Promise<Connection>): void {

@@ -20,6 +20,8 @@ export type Ssh2Options = {
   readonly aliveInterval?: number;
   readonly aliveCount?: number;
   readonly tcpKeepAlive?: boolean;
+  /** Of SSH packets. */
+  readonly compression?: boolean;
   readonly algorithms: Algorithms;
 };
 
@@ -33,17 +35,22 @@ type Reader = (draft: Draft, value: string) => true | undefined;
 
 /**
  * Reads `ssh_options` for ssh2. As with ssh, the first value of an option wins.
+ *
+ * @param settings further options, of the ssh configuration
  * @throws {TsaltError} `ssh-option` for an option that ssh2 does not support: none is ignored
  * silently
  */
-export const ssh2Options = ({ id, ssh_options = [] }: Host): Ssh2Options => {
+export const ssh2Options = (
+  { id, ssh_options = [] }: Host,
+  settings: readonly string[] = [],
+): Ssh2Options => {
   const draft: Draft = {
     identityFiles: [],
     methods: ['publickey', 'password', 'keyboard-interactive'],
     algorithms: {},
   };
   const seen = new Set<string>();
-  for (const option of ssh_options) {
+  for (const option of [...ssh_options, ...settings]) {
     const text = checkSshOption(option);
     const [name = '', value = ''] = splitAt(text, text.indexOf('='));
     const key = name.toLowerCase();
@@ -125,8 +132,10 @@ const readers: Readonly<Record<string, Reader>> = {
   ciphers: algorithms('cipher'),
   compression: (draft, value) => {
     const wanted = truth(value);
+    if (wanted === undefined) return;
+    draft.compression = wanted;
     if (wanted) draft.algorithms.compress = ['zlib@openssh.com', 'none'];
-    return wanted === undefined ? undefined : true;
+    return true;
   },
   connecttimeout: set('connectTimeout', seconds),
   connectionattempts: set('attempts', seconds),

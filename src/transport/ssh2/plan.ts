@@ -56,7 +56,7 @@ export class Planner {
       ...(unsaid.includes('port') && settings.port !== undefined ? { port: settings.port } : {}),
     };
     checkWord(host.user, 'user');
-    const given = ssh2Options(host);
+    const given = ssh2Options(host, settings.compression ? ['Compression=yes'] : []);
     const alias = given.hostKeyAlias ?? settings.hostKeyAlias;
     const address: HostAddress = {
       host: settings.hostname,

@@ -1,7 +1,28 @@
 import { connect, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { HostAddress } from '../known-hosts.ts';
 import { cancelled, timedOut, unreachable } from '../unreachable.ts';
 import type { Ssh2Options } from './options.ts';
+
+/** An open way to a host. */
+export type OpenWay = {
+  readonly socket: Duplex;
+  /** See `Connection`. */
+  readonly isFar: boolean;
+};
+
+/** Milliseconds of a round trip from which on bytes take longer than their compression. */
+const far = 10;
+
+/**
+ * Opens a way to a host, and measures a round trip: it takes at least the time in which this process
+ * had nothing else to do. Other time may be its own, that of modules which it loads meanwhile.
+ */
+export const openWay = async (open: () => Promise<Duplex>): Promise<OpenWay> => {
+  const before = performance.eventLoopUtilization().idle;
+  const socket = await open();
+  return { socket, isFar: performance.eventLoopUtilization().idle - before >= far };
+};
 
 /** Opens a TCP connection without Nagle's delay. */
 export const tcp = (

@@ -1,4 +1,3 @@
-import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TsaltError } from '../../protocol/error.ts';
 import type { Host } from '../../protocol/host.ts';
@@ -12,7 +11,7 @@ import { handshake } from './handshake.ts';
 import { verifyKeyOf } from './host-keys.ts';
 import { Jumps } from './jumps.ts';
 import { type ConnectionPlan, Planner, type Route } from './plan.ts';
-import { tcp } from './socket.ts';
+import { type OpenWay, openWay, tcp } from './socket.ts';
 
 /** About 10 seconds in all: by then, a server with MaxStartups unfinished logins has ended some. */
 const mostRetries = 6;
@@ -72,23 +71,23 @@ class Ssh2Transport implements Transport {
   }
 
   /** Begins to connect. A failure is reported to the code that awaits the socket. */
-  #start(route: Route, signal: AbortSignal | undefined): Promise<Duplex> {
-    const socket = this.#socket(route, signal);
+  #start(route: Route, signal: AbortSignal | undefined): Promise<OpenWay> {
+    const opened = this.#socket(route, signal);
     // A failure before the socket is awaited is noticed then.
-    socket.then(
-      one => one.on('error', () => undefined),
+    opened.then(
+      ({ socket }) => socket.on('error', () => undefined),
       () => undefined,
     );
-    return socket;
+    return opened;
   }
 
   async #attempt(
     plan: ConnectionPlan,
-    socket: Promise<Duplex>,
+    opened: Promise<OpenWay>,
     options: ConnectOptions,
   ): Promise<Connection> {
     try {
-      return await this.#open(plan, socket, plan.oneKey, options);
+      return await this.#open(plan, opened, plan.oneKey, options);
     } catch (error) {
       // If the server disconnects because of the early login, use the usual order.
       if (!(error instanceof BrokenOff)) throw error;
@@ -102,17 +101,17 @@ class Ssh2Transport implements Transport {
   /** Makes one attempt: host key, then login. */
   async #open(
     plan: ConnectionPlan,
-    socket: Promise<Duplex>,
+    opened: Promise<OpenWay>,
     pipelined: boolean,
     { signal, onPhase }: ConnectOptions,
   ): Promise<Connection> {
     const where = nameOf(plan);
     const { default: ssh2 } = await import('ssh2');
-    const sock = await socket;
-    if (sock.destroyed) throw dropped(where);
-    return await handshake({
+    const { socket, isFar } = await opened;
+    if (socket.destroyed) throw dropped(where);
+    const connection = await handshake({
       client: new ssh2.Client(),
-      sock,
+      sock: socket,
       plan,
       where,
       pipelined,
@@ -124,6 +123,7 @@ class Ssh2Transport implements Transport {
       onVerified: onPhase && (() => onPhase('auth')),
       signal,
     });
+    return isFar && plan.given.compression === undefined ? { ...connection, isFar } : connection;
   }
 
   /** Seconds until the socket is open, and from then until the host is verified. */
@@ -131,20 +131,21 @@ class Ssh2Transport implements Transport {
     return this.#options.connectTimeout ?? given.connectTimeout ?? host.timeout;
   }
 
-  async #socket(route: Route, signal: AbortSignal | undefined): Promise<Duplex> {
+  async #socket(route: Route, signal: AbortSignal | undefined): Promise<OpenWay> {
     const { host, address, settings, given } = route;
     const where = nameOf(route);
     if (signal?.aborted) throw cancelled(where);
     const jump = host.proxy_jump ?? settings.proxyJump;
     if (jump !== undefined && jump !== 'none')
       return await this.#jumps.through(jump, host, address, signal);
-    if (settings.proxyCommand !== undefined) return proxyCommand(settings.proxyCommand, where);
-    return await tcp(address, given, this.#seconds(route), where, signal);
+    const { proxyCommand: command } = settings;
+    if (command !== undefined) return { socket: proxyCommand(command, where), isFar: false };
+    return await openWay(() => tcp(address, given, this.#seconds(route), where, signal));
   }
 }
 
 const nameOf = ({ host, address }: Route): string => `${host.id} (${address.host}:${address.port})`;
 
-const hangUp = (socket: Duplex): void => {
+const hangUp = ({ socket }: OpenWay): void => {
   socket.destroy();
 };

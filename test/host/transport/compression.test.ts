@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import ssh2, { type ServerChannel } from 'ssh2';
@@ -44,34 +44,62 @@ const compressingServer = async (
   return { port, close: () => server.close() };
 };
 
-const connectTo = async (port: number, ssh_options: string[]): Promise<Connection> => {
+const connectTo = async (
+  port: number,
+  ssh_options: string[],
+  sshConfig: string | false = false,
+): Promise<Connection> => {
   const transport = openTransport({
-    sshConfig: false,
+    sshConfig,
     env: { PATH: process.env.PATH, HOME: dir },
     knownHostsFiles: [join(dir, 'known_hosts')],
   });
   return await transport.connect(aHost({ port, passwd: new Secret('x'), ssh_options }));
 };
 
+/** Prints a word, and ends. */
+const greeter = (channel: ServerChannel): void => {
+  channel.write('hello');
+  channel.exit(0);
+  channel.end();
+};
+
+const greeting = async (connecting: Promise<Connection>): Promise<string> => {
+  const connection = await connecting;
+  const channel = await connection.exec('echo');
+  const said: Buffer[] = [];
+  channel.stdout.on('data', (chunk: Buffer) => said.push(chunk));
+  await channel.exited;
+  connection.close();
+  return Buffer.concat(said).toString();
+};
+
 test('a host that offers compression only is refused, unless an option allows it', async () => {
-  const server = await compressingServer(channel => {
-    channel.write('hello');
-    channel.exit(0);
-    channel.end();
-  });
+  const server = await compressingServer(greeter);
   try {
-    expect((await fault(connectTo(server.port, []))).message).toContain('compressed packets only');
-    const connection = await connectTo(server.port, ['Compression=yes']);
-    const channel = await connection.exec('echo');
-    const said: Buffer[] = [];
-    channel.stdout.on('data', (chunk: Buffer) => said.push(chunk));
-    await channel.exited;
-    connection.close();
-    expect(Buffer.concat(said).toString()).toBe('hello');
+    const refused = await fault(connectTo(server.port, []));
+    expect(refused.message).toContain('compressed packets only');
+    expect(await greeting(connectTo(server.port, ['Compression=yes']))).toBe('hello');
   } finally {
     server.close();
   }
 });
+
+test.skipIf(!existsSync('/usr/bin/ssh'))(
+  'Compression of the ssh configuration counts, unless the roster says no',
+  async () => {
+    const server = await compressingServer(greeter);
+    const config = join(dir, 'config');
+    writeFileSync(config, 'Host *\n  Compression yes\n');
+    try {
+      expect(await greeting(connectTo(server.port, [], config))).toBe('hello');
+      const refused = await fault(connectTo(server.port, ['Compression=no'], config));
+      expect(refused.message).toContain('compressed packets only');
+    } finally {
+      server.close();
+    }
+  },
+);
 
 test('a compressed packet that would become long ends the connection before it does', async () => {
   const size = 25 * 1024 * 1024;

@@ -18,6 +18,7 @@ writeFileSync(
 Host web1
   HostName 192.0.2.7
   HostKeyAlias web-one
+  Compression yes
   UserKnownHostsFile ${home}/.ssh/kh1 ${home}/.ssh/kh2
 Match host web2 user deploy
   ProxyJump jump@bastion:2200
@@ -35,6 +36,7 @@ test.skipIf(!hasSsh)(
       hostname: '192.0.2.7',
       hostKeyAlias: 'web-one',
       identitiesOnly: true,
+      compression: true,
     });
     expect(web1.knownHostsFiles.slice(0, 2)).toEqual([`${home}/.ssh/kh1`, `${home}/.ssh/kh2`]);
     expect(web1.identityFiles).toContain(join(home, '.ssh/web_key'));
