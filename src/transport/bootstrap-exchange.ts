@@ -25,6 +25,9 @@ export const secondsToSend = (bytes: number): number => Math.ceil(bytes / slowes
 /** Bytes per second: 16 kbit/s. */
 const slowestLink = 2048;
 
+/** Bytes that can be on their way: OpenSSH takes no more before a runtime has read some. */
+const mostOnTheWay = 2 * 1024 * 1024;
+
 /** Milliseconds within which a command must end after its last message. */
 const patience = 500;
 
@@ -48,6 +51,8 @@ export class BootstrapExchange {
   /** Writers that wait until the channel accepts more. */
   readonly #blocked: (() => void)[] = [];
   readonly #queue = openWriteQueue(bytes => void this.write(bytes));
+  /** Bytes that were sent since the last ones of the host. */
+  #unanswered = 0;
   #failure: unknown;
   #isOver: (reason: unknown) => void = () => undefined;
   readonly #over = new Promise<unknown>(resolve => {
@@ -128,7 +133,18 @@ export class BootstrapExchange {
     const { stdin } = this.channel;
     if (this.#failure !== undefined || !stdin.writable) return;
     stdin.write(bytes);
+    this.#unanswered += bytes.length;
     return this.#drained();
+  }
+
+  /** Bytes that the channel has not taken yet. */
+  get pending(): number {
+    return this.channel.stdin.writableLength;
+  }
+
+  /** Seconds that the last bytes may still be on their way to a host which then answers. */
+  get secondsBehind(): number {
+    return secondsToSend(Math.min(this.#unanswered, mostOnTheWay));
   }
 
   /**
@@ -196,6 +212,7 @@ export class BootstrapExchange {
 
   #output(chunk: Buffer): void {
     if (this.#failure !== undefined) return;
+    this.#unanswered = 0;
     if (this.#receive) {
       this.#deliver(chunk);
       return;

@@ -13,7 +13,7 @@ const patience = 1500;
 /** Milliseconds that killing such a runtime may take. */
 const force = 3000;
 
-/** After this many beats without a byte, the next one marks the link as lost. */
+/** After this many beats without a byte, the next one marks the link as lost; see `secondsBehind`. */
 const beatsMissed = 3;
 
 type Pulse = {
@@ -50,17 +50,22 @@ export const watch = (
     conversation.expectEnd(why);
     void why.then(known => conversation.close(known));
   };
-  const every = (timeouts?.heartbeat ?? 10) * 1000;
+  const every = timeouts?.heartbeat ?? 10;
   // Beats are counted instead of time, which also passes while this process is stopped or busy.
   let last = heard();
+  let pending = 0;
   let silent = 0;
   const beat = setInterval(() => {
-    silent = heard() === last ? silent + 1 : 0;
+    const isMoving = heard() !== last || conversation.pending < pending;
+    silent = isMoving ? 0 : silent + 1;
     last = heard();
-    const seconds = (every * beatsMissed) / 1000;
-    if (silent > beatsMissed) endByForce(linkLost(host, seconds), runtimeStuck(host, seconds));
+    pending = conversation.pending;
+    // On a slow link a host answers late, since what it was sent arrives late.
+    const missed = beatsMissed + Math.floor(conversation.secondsBehind / every);
+    if (silent > missed)
+      endByForce(linkLost(host, every * missed), runtimeStuck(host, every * missed));
     else ping();
-  }, every);
+  }, every * 1000);
   const { total } = timeouts ?? {};
   const limit =
     total === undefined

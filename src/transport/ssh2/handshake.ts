@@ -10,7 +10,7 @@ import { hostKeyAlgorithms } from './host-keys.ts';
 import { joinWrites } from './join-writes.ts';
 import { LoginAttempts } from './login.ts';
 import type { ConnectionPlan } from './plan.ts';
-import { limitInflation, nudge, pipelineAuth } from './tuning.ts';
+import { limitInflation, liveByBytes, nudge, pipelineAuth } from './tuning.ts';
 
 const heartbeat = 10;
 const heartbeatsMissed = 3;
@@ -164,7 +164,8 @@ class Handshake {
 
   #succeed(): void {
     if (!this.#settle()) return;
-    const { client, plan, where } = this.#options;
+    const { client, plan, sock, where } = this.#options;
+    liveByBytes(client, sock);
     const { aliveInterval = heartbeat, aliveCount = heartbeatsMissed } = plan.given;
     this.#resolve(connectionOf(client, plan.host, where, aliveInterval * (aliveCount + 1)));
   }

@@ -1,11 +1,12 @@
 /**
  * Contains all uses of ssh2's private parts (1.17.0, pinned): faster signing, service request and
- * signed login in one flight, a reply that keeps sshd's output from waiting for our ACK, and a limit
- * of decompressed packets. Each
+ * signed login in one flight, a reply that keeps sshd's output from waiting for our ACK, signs of
+ * life, and a limit of decompressed packets. Each
  * function checks the parts that it needs and does nothing if they differ; the link is then slower
  * but still correct. test/host/transport/ssh2-tuning.test.ts fails when ssh2 changes.
  */
 import { createPrivateKey, sign } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import type { Client, ParsedKey } from 'ssh2';
 
 type Handler = (protocol: Protocol, ...rest: unknown[]) => void;
@@ -122,6 +123,27 @@ export const nudge = (client: Client): boolean => {
     ignore();
   };
   handlers.DEBUG = ignore;
+  return true;
+};
+
+/** Milliseconds for which bytes count once: each time the timer is made anew. */
+const oftenEnough = 1000;
+
+/**
+ * Takes every byte of a host for a sign of life. ssh2 itself waits for the answers to its keepalives,
+ * which arrive behind everything that was sent before: on a slow link that is minutes.
+ * @returns whether ssh2 has the expected parts
+ */
+export const liveByBytes = (client: Client, sock: Readable): boolean => {
+  const { _resetKA: reset } = client as unknown as { _resetKA?: () => void };
+  if (typeof reset !== 'function') return false;
+  let last = performance.now();
+  sock.on('data', () => {
+    const now = performance.now();
+    if (now - last < oftenEnough) return;
+    last = now;
+    reset();
+  });
   return true;
 };
 

@@ -2,9 +2,16 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import ssh2, { type AuthMethod, type Client, type ParsedKey } from 'ssh2';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fastSign, nudge, pipelineAuth } from '../../../src/transport/ssh2/tuning.ts';
+import {
+  fastSign,
+  limitInflation,
+  liveByBytes,
+  nudge,
+  pipelineAuth,
+} from '../../../src/transport/ssh2/tuning.ts';
 import { newKey } from '../../helpers/embedded-server.ts';
 import { scratch, startTestHost, type TestHost } from '../../helpers/hosts.ts';
 import { hasSshd, type Sshd, startSshd } from '../../helpers/sshd.ts';
@@ -61,17 +68,24 @@ test('ssh2 is pinned to the version whose inside is known', () => {
   expect(devDependencies.ssh2).toBe('1.17.0');
 });
 
-test('pipelining and nudge take hold', async () => {
+test('all of them take hold', async () => {
   const held: boolean[] = [];
   const { client } = await login(target.server.port, 'tester', target.host.priv ?? '', made =>
-    held.push(pipelineAuth(made), nudge(made)),
+    held.push(
+      pipelineAuth(made),
+      nudge(made),
+      limitInflation(made),
+      liveByBytes(made, new PassThrough()),
+    ),
   );
   client.end();
-  expect(held).toEqual([true, true]);
+  expect(held).toEqual([true, true, true, true]);
 });
 
 test('on a client without the inside they do nothing', () => {
-  expect([pipelineAuth({} as Client), nudge({} as Client)]).toEqual([false, false]);
+  const none = {} as Client;
+  const held = [pipelineAuth(none), nudge(none), limitInflation(none)];
+  expect([...held, liveByBytes(none, new PassThrough())]).toEqual([false, false, false, false]);
   const half = { _protocol: { _handlers: {} } } as unknown as Client;
   expect([pipelineAuth(half), nudge(half)]).toEqual([false, false]);
 });
