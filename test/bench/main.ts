@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- NAME…] [--json]`: a table per bench, or one JSON object. `peers` also takes
- * `--runs=N`, `--only=WORKLOAD,…` and `--programs=NAME,…`; `queue` takes `--hosts=N`, `--workers=N,…`,
+ * `--runs=N`, `--only=WORKLOAD,…` and `--programs=NAME,…`, `session` `--runs=N`; `queue` takes `--hosts=N`, `--workers=N,…`,
  * `--states=N` and `--at-once=N`.
  */
 type Result = { readonly table: string; readonly rows: readonly object[] };
@@ -23,6 +23,10 @@ const benches: Readonly<Record<string, () => Promise<Result>>> = {
       runs: option('runs') === undefined ? undefined : Number(option('runs')),
       only: option('only')?.split(','),
       programs: option('programs')?.split(','),
+    }),
+  session: async () =>
+    (await import('./session.ts')).benchSession({
+      runs: option('runs') === undefined ? undefined : Number(option('runs')),
     }),
   queue: async () =>
     (await import('./queue.ts')).benchQueue({

@@ -71,33 +71,42 @@ const floor = (bed: Bed): Program => ({
 const tsalt = (bed: Bed): Program => ({
   name: 'tsalt-ssh',
   command: (workload, port) => {
-    const { dir, sshd } = bed;
-    const folder = join(dir, 'tsalt', String(port));
-    write(folder, 'known_hosts', `[127.0.0.1]:${port} ${sshd.hostKeys[0]}\n`);
-    write(folder, 'tsalt.yaml', `known_hosts_file: known_hosts\ncachedir: ${join(dir, 'cache')}\n`);
-    const roster = `roster-${workload.name}.yaml`;
-    const entry = `host: 127.0.0.1, port: ${port}, user: ${sshd.user}, priv: ${sshd.key}, timeout: 60`;
-    write(
-      folder,
-      roster,
-      numbersOf(workload)
-        .map(number => `${hostName(number)}: {${entry}${workspaceOf(bed, workload, number)}}\n`)
-        .join(''),
-    );
-    const states = join(folder, 'states');
-    write(states, 'file.j2', template);
-    write(states, `${workload.name}.sls`, slsOf(targetOf(bed), workload));
+    const { cwd, env, roster, dist } = tsaltProject(bed, workload, port);
     const call = workload.files === 0 ? ['test.ping'] : ['state.apply', workload.name];
     return {
       argv: [
-        ...[process.execPath, installed(bed), '--roster-file', roster],
+        ...[process.execPath, join(dist, 'tsalt-ssh.cjs'), '--roster-file', roster],
         ...['*', ...call, `--max-procs=${atOnce}`, '--out=quiet'],
       ],
-      cwd: folder,
-      env: { XDG_CACHE_HOME: join(dir, 'xdg') },
+      cwd,
+      env,
     };
   },
 });
+
+/** A project with the hosts and the SLS of a workload, and the folder of the built program. */
+export const tsaltProject = (
+  bed: Bed,
+  workload: Workload,
+  port: number,
+): Omit<Command, 'argv'> & { readonly roster: string; readonly dist: string } => {
+  const { dir, sshd } = bed;
+  const cwd = join(dir, 'tsalt', String(port));
+  write(cwd, 'known_hosts', `[127.0.0.1]:${port} ${sshd.hostKeys[0]}\n`);
+  write(cwd, 'tsalt.yaml', `known_hosts_file: known_hosts\ncachedir: ${join(dir, 'cache')}\n`);
+  const entry = `host: 127.0.0.1, port: ${port}, user: ${sshd.user}, priv: ${sshd.key}, timeout: 60`;
+  const roster = write(
+    cwd,
+    `roster-${workload.name}.yaml`,
+    numbersOf(workload)
+      .map(number => `${hostName(number)}: {${entry}${workspaceOf(bed, workload, number)}}\n`)
+      .join(''),
+  );
+  const states = join(cwd, 'states');
+  write(states, 'file.j2', template);
+  write(states, `${workload.name}.sls`, slsOf(targetOf(bed), workload));
+  return { cwd, env: { XDG_CACHE_HOME: join(dir, 'xdg') }, roster, dist: installed(bed) };
+};
 
 /**
  * The program as it is installed: in a clone, a run also looks whether one of the thousand sources of
@@ -110,7 +119,7 @@ const installed = ({ dir }: Bed): string => {
     for (const name of ['node_modules', 'package.json'])
       symlinkSync(join(packageRoot, name), join(folder, name));
   }
-  return join(folder, 'dist/tsalt-ssh.cjs');
+  return join(folder, 'dist');
 };
 
 /**
