@@ -32,7 +32,7 @@ export type RenderContext = {
   readonly extra?: Dict;
   /** Receives the reads of each template; undefined if they are not known. */
   readonly onReads?: ((reads: TextReads | undefined) => void) | undefined;
-  /** Other hosts follow: reads are recorded for the first one already. */
+  /** Other hosts or runs follow: reads and data are kept of the first one already. */
   readonly isOneOfMany?: boolean;
   /** The structures of large YAML texts, from earlier runs. */
   readonly yamlCache?: YamlCache | undefined;

@@ -33,7 +33,7 @@ const loading = new Map<string, Promise<unknown>>();
 /** Renders YAML by Salt's rules. The same text for another host is parsed once and then copied. */
 export const renderYaml = (text: string, stage: Stage): Data | Promise<Data> => {
   const { request, tainted, origins } = stage;
-  const { taint, yamlCache } = request.context;
+  const { taint, yamlCache, isOneOfMany = false } = request.context;
   if (text.length >= sharedText && !(tainted && taint))
     return renderShared(text, {
       file: request.file,
@@ -56,7 +56,7 @@ export const renderYaml = (text: string, stage: Stage): Data | Promise<Data> => 
   };
   const keep = (loaded: Data): Kept => {
     const data = isTrueData(loaded) ? loaded : new Map();
-    if (!cache.isWorth(text)) return { data, copy: own => own, scalars };
+    if (!isOneOfMany && !cache.isWorth(text)) return { data, copy: own => own, scalars };
     const kept: Kept = { data, copy: isTree(data) ? cloneTree : cloneData, scalars };
     const files = cache.get(text);
     if (files) files.set(key, kept);

@@ -35,6 +35,8 @@ export type Shared = {
   readonly nodeSource: NodeSource;
   /** The structures of large YAML texts, from earlier runs. */
   readonly yamlCache?: KeptYaml;
+  /** Other runs of a session follow: what does not change until then is kept for them. */
+  readonly isRepeated?: boolean;
   /** Data of other hosts; absent where no host can be asked. */
   readonly mine?: Mine;
   /** Asks the main process to compile a host's pillar; absent in the main process itself. */
@@ -44,6 +46,9 @@ export type Shared = {
   /** Follows what a host's pillar and states are made of, to find other hosts with the same. */
   readonly trace?: RenderTrace;
 };
+
+/** Files of the same configuration, read earlier. */
+export type SharedFiles = Pick<Shared, 'fileRoots' | 'pillarRoots'>;
 
 /** Receives what the templates of the host that is rendered now depend on. */
 export type RenderTrace = {

@@ -21,7 +21,7 @@ import type { Transport } from '../../transport/transport.ts';
 import { reportUnwritableCaches } from '../../trust/spare-cache.ts';
 import { controlFunctions } from '../../wrapper/table.ts';
 import { KeptYaml } from '../facts/kept-yaml.ts';
-import type { Shared } from '../facts/shared.ts';
+import type { Shared, SharedFiles } from '../facts/shared.ts';
 import { loadUserModules, type UserModules } from '../facts/user-modules.ts';
 import { KeptRuntimes } from '../host/kept-runtimes.ts';
 import { transportOptions } from '../host/transport-options.ts';
@@ -129,7 +129,12 @@ const conduct = async (
   const targets = pickTargets(request);
   const { hosts, undecided } = targets;
   if (hosts.length === 0) throw noTarget(request);
-  const shared = { ...shareRequest(request, emit), ...(conductor ? { conductor } : {}) };
+  const shared = {
+    ...shareRequest(request, emit, kept?.files ? { before: kept.files } : {}),
+    ...(kept ? { isRepeated: true } : {}),
+    ...(conductor ? { conductor } : {}),
+  };
+  if (kept) kept.files = { fileRoots: shared.fileRoots, pillarRoots: shared.pillarRoots };
   for (const message of optionsWithoutEffect(request.config))
     emit({ type: 'log', level: 'warning', module: 'config', message });
   if (request.raw === undefined) await checkModules(request, shared);
@@ -247,9 +252,6 @@ const checkArtifact = async (planned: AppliedPlan, shared: Shared): Promise<void
     { kind: 'drift', hint: 'Make a new plan: --plan-out.' },
   );
 };
-
-/** Files of the same configuration, read earlier. */
-export type SharedFiles = Pick<Shared, 'fileRoots' | 'pillarRoots'>;
 
 /**
  * Makes the parts that all hosts of a request share. Reads nothing from hosts.

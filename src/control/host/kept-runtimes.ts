@@ -3,6 +3,7 @@ import type { RunEvent } from '../../protocol/event.ts';
 import type { Handler, PeerLimits } from '../../protocol/peer.ts';
 import type { Link } from '../../transport/runtime-link.ts';
 import type { Connection, Transport } from '../../transport/transport.ts';
+import type { SharedFiles } from '../facts/shared.ts';
 import type { HostAttempt } from './attempt.ts';
 import type { HostRun } from './host-run.ts';
 
@@ -61,10 +62,14 @@ export class RuntimeSlot {
   }
 }
 
-/** Connections and runtimes of a session of several runs. A host serves one run at a time. */
+/**
+ * Connections, runtimes and files of a session of several runs. A host serves one run at a time.
+ */
 export class KeptRuntimes {
   /** Opened by the first run. */
   transport: Transport | undefined;
+  /** Files that the last run read, with the texts rendered from them. The next one reads what changed. */
+  files: SharedFiles | undefined;
   /** Emits what the transport logs, as an event of the current run. */
   emit: (event: RunEvent) => void = () => undefined;
   readonly #slots = new Map<string, RuntimeSlot>();

@@ -54,11 +54,11 @@ export class HostTemplates {
     call: RenderContext['call'] = this.#calls.call,
     extra: Dict = new Map(),
   ): RenderContext {
-    const { trace, yamlCache } = this.#facts.shared;
+    const { trace, yamlCache, isRepeated = false } = this.#facts.shared;
     // Made for each state that renders a template: merging objects takes longer than making one.
     return {
       onReads: trace?.reads,
-      isOneOfMany: trace !== undefined,
+      isOneOfMany: trace !== undefined || isRepeated,
       grains: this.#facts.grains,
       pillar,
       opts: this.#optsIn(saltenv),

@@ -1,4 +1,4 @@
-import type { SharedFiles } from '../../control/fleet/run.ts';
+import type { SharedFiles } from '../../control/facts/shared.ts';
 import type { RenderedSls } from '../../data/sls.ts';
 import type { CompiledStates } from './compile-tree.ts';
 import { UnchangedSls } from './unchanged-sls.ts';

@@ -1,6 +1,6 @@
 // @module-tag slow
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect, type RunEvent, type SessionOptions } from '../../../src/library/index.ts';
@@ -81,7 +81,6 @@ test('states are read again in each run, and events and results belong to that r
     { result: { result: true, changes: { diff: 'New file' } } },
   ]);
   const file = join(project.dir, 'states/word.sls');
-  const { readFileSync } = await import('node:fs');
   writeFileSync(file, readFileSync(file, 'utf8').replace('one', 'two'));
   const second = await apply();
   expect(second.filter(({ type }) => type === 'state')).toMatchObject([
@@ -91,6 +90,49 @@ test('states are read again in each run, and events and results belong to that r
   expect(third.filter(({ type }) => type === 'state')).toMatchObject([
     { result: { result: true, changes: {} } },
   ]);
+  session.close();
+});
+
+test('each run sees what has changed: a template, a file that it imports, the pillar, the roster', async () => {
+  project.write({
+    'states/made.sls': `#!jinja|yaml
+made:
+  file.managed:
+    - name: {{ grains.root }}/made
+    - source: salt://made.jinja
+    - template: jinja
+    - context: {number: {{ pillar.number }}}
+`,
+    'states/made.jinja':
+      '{% from "words.jinja" import word %}a {{ word }} {{ number }} {{ grains.tint }}\n',
+    'states/words.jinja': '{% set word = "b" %}\n',
+    'pillar/top.sls': 'base: {"*": [numbers]}\n',
+    'pillar/numbers.sls': 'number: 1\n',
+  });
+  const tint = (name: string): void => {
+    const text = readFileSync(join(project.dir, 'roster.yaml'), 'utf8');
+    const tinted = text.replace(/tint: \w+/g, `tint: ${name}`);
+    const first = text.replace(/grains: \{/g, `grains: {tint: ${name}, `);
+    project.write({ 'roster.yaml': text.includes('tint: ') ? tinted : first });
+  };
+  tint('red');
+  const session = await connect(options({ target: 'web1' }));
+  const made = async (): Promise<string> => {
+    const [result] = await session.run({ fun: 'state.apply', args: ['made'] }).results();
+    expect(result?.retcode).toBe(0);
+    return readFileSync(join(project.hosts.web1?.root ?? '', 'made'), 'utf8');
+  };
+  expect(await made()).toBe('a b 1 red\n');
+  expect(await made()).toBe('a b 1 red\n');
+  project.write({ 'states/words.jinja': '{% set word = "c" %}\n' });
+  expect(await made()).toBe('a c 1 red\n');
+  project.write({ 'pillar/numbers.sls': 'number: 2\n' });
+  expect(await made()).toBe('a c 2 red\n');
+  tint('blue');
+  expect(await made()).toBe('a c 2 blue\n');
+  const template = readFileSync(join(project.dir, 'states/made.jinja'), 'utf8');
+  project.write({ 'states/made.jinja': template.replace('a ', 'd ') });
+  expect(await made()).toBe('d c 2 blue\n');
   session.close();
 });
 
