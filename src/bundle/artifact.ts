@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -197,7 +197,7 @@ const fromCache = (root: string, cacheDir: string, paths: CachePaths, index: Ind
       return packed;
     },
     get modules() {
-      modules ??= unpackMeta(readFileSync(meta));
+      modules ??= readModules(meta);
       return modules;
     },
     trace: positions => {
@@ -205,6 +205,17 @@ const fromCache = (root: string, cacheDir: string, paths: CachePaths, index: Ind
       return trace(positions);
     },
   };
+};
+
+/** The modules that were read last: runs of a session have the same, with what was made of them. */
+let lastRead: { readonly metadata: string; readonly modules: readonly ModuleMeta[] } | undefined;
+
+const readModules = (path: string): readonly ModuleMeta[] => {
+  const { ino, size, mtimeMs, ctimeMs } = statSync(path);
+  const metadata = [path, ino, size, mtimeMs, ctimeMs].join('\0');
+  if (lastRead?.metadata !== metadata)
+    lastRead = { metadata, modules: unpackMeta(readFileSync(path)) };
+  return lastRead.modules;
 };
 
 /** Writes a file that this run itself does not need. */

@@ -88,10 +88,17 @@ export const isReadOnly = (name: string): boolean => {
 };
 
 /** Returns the functions that a host forwards to the control node, with their signatures. */
-export const controlFunctions = (): { name: string; signature: FunctionSignature }[] =>
-  Object.entries(modules).flatMap(([module, { functions }]) =>
+export const controlFunctions = (): readonly ControlSignature[] => {
+  forwarded ??= Object.entries(modules).flatMap(([module, { functions }]) =>
     Object.entries(functions)
       .map(([fun, spec]) => ({ name: `${module}.${fun}`, spec }))
       .filter(({ name }) => isControlFunction(name))
       .map(({ name, spec }) => ({ name, signature: signatureOf(spec) })),
   );
+  return forwarded;
+};
+
+type ControlSignature = { readonly name: string; readonly signature: FunctionSignature };
+
+/** Made once: a session has many runs. */
+let forwarded: readonly ControlSignature[] | undefined;
