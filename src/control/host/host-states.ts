@@ -256,10 +256,8 @@ export class HostStates {
       saltenv: settings.saltenv,
       ...(settings.test && isPlan(facts.shared.request) ? { [planOption]: true } : {}),
     };
-    const isUsers = (state: string): boolean =>
-      facts.modules.some(
-        item => item.kind === 'state' && !item.builtin && mayBeCalled(item, state),
-      );
+    const own = facts.modules.filter(({ kind, builtin }) => kind === 'state' && !builtin);
+    const isUsers = (state: string): boolean => own.some(item => mayBeCalled(item, state));
     for (let at = 0; at < chunks.length; at += stepSize) {
       const part = chunks.slice(at, at + stepSize);
       refs.addChunks(part, settings.saltenv, isUsers);
