@@ -28,13 +28,20 @@ export const canCount =
   process.platform === 'linux' &&
   spawnSync('strace', ['-f', '--seccomp-bpf', '-o', '/dev/null', 'true']).status === 0;
 
-/** Makes this machine's runs of the project (`@local`) counted ones. */
-export const countRuns = (project: Project): ((...args: string[]) => Promise<Counted>) => {
+/**
+ * Makes this machine's runs of the project (`@local`) counted ones.
+ *
+ * @param enter the words of sh before the runtime, such as one that enters a namespace
+ */
+export const countRuns = (
+  project: Project,
+  enter = 'exec',
+): ((...args: string[]) => Promise<Counted>) => {
   const at = (name: string): string => join(project.dir, name);
   const preload = join(import.meta.dirname, 'count-host.cjs');
   project.write({
     'bin/node': `#!/bin/sh
-exec strace -f -qq --seccomp-bpf -s 200 -e trace=${traced} -o ${at('trace')} ${process.execPath} --require ${preload} "$@"
+${enter} strace -f -qq --seccomp-bpf -s 200 -e trace=${traced} -o ${at('trace')} ${process.execPath} --require ${preload} "$@"
 `,
   });
   chmodSync(at('bin/node'), 0o755);

@@ -4,13 +4,20 @@ import { readFileSync, statSync } from 'node:fs';
 /** Users and groups by name and id, read from the files and asked from NSS where they say nothing. */
 
 type Entry = readonly string[];
-/** A file and what was found in it: names are searched for, since a run asks for few of many. */
+/**
+ * A file and what was found in it: names are searched for, since most runs ask for few of many. The
+ * lines of all names and ids are noted for an id, and for a run that asks for more names.
+ */
 type Table = {
   readonly stamp: string;
   readonly text: string;
   readonly byName: Map<string, Entry>;
-  byId?: Map<number, Entry>;
+  readonly byId: Map<number, Entry>;
+  searches: number;
+  index?: Index;
 };
+/** Where the line of each name and of each id begins; of several lines, the first. */
+type Index = { readonly names: Map<string, number>; readonly ids: Map<number, number> };
 type Kind = 'passwd' | 'group';
 
 const tables = new Map<Kind, Table>();
@@ -44,9 +51,8 @@ const idOf = (kind: Kind, name: string | number): number | undefined => {
 
 const nameOf = (kind: Kind, id: number): string | number => {
   const table = read(kind);
-  const known = entriesById(table).get(id);
-  if (known) return known[0] ?? id;
-  return askNss(kind, String(id), table)?.[0] ?? id;
+  const entry = table.byId.get(id) ?? withId(table, id) ?? askNss(kind, String(id), table);
+  return entry?.[0] ?? id;
 };
 
 const lookUp = (kind: Kind, name: string): Entry | undefined => {
@@ -54,30 +60,60 @@ const lookUp = (kind: Kind, name: string): Entry | undefined => {
   return table.byName.get(name) ?? search(table, name) ?? askNss(kind, name, table);
 };
 
+/** Names that are searched for in the whole text, before an index of all names takes less time. */
+const fewSearches = 16;
+
 const search = (table: Table, name: string): Entry | undefined => {
   if (name === '' || name.startsWith('#') || /[:\n]/.test(name)) return undefined;
-  const { text, byName } = table;
+  table.searches += 1;
+  const entry =
+    table.index || table.searches > fewSearches
+      ? entryAt(table, indexOf(table).names.get(name))
+      : firstWith(table, name);
+  if (entry) table.byName.set(name, entry);
+  return entry;
+};
+
+const firstWith = (table: Table, name: string): Entry | undefined => {
+  const { text } = table;
   const start = `\n${name}:`;
   for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + 1)) {
-    const end = text.indexOf('\n', at + 1);
-    const entry = entryOf(text.slice(at + 1, end < 0 ? undefined : end));
-    if (!entry) continue;
-    byName.set(name, entry);
-    return entry;
+    const entry = entryAt(table, at + 1);
+    if (entry) return entry;
   }
   return undefined;
 };
 
-const entriesById = (table: Table): Map<number, Entry> => {
-  if (table.byId) return table.byId;
-  const byId = new Map<number, Entry>();
-  for (const line of table.text.split('\n')) {
+const withId = (table: Table, id: number): Entry | undefined => {
+  const entry = entryAt(table, indexOf(table).ids.get(id));
+  if (entry) table.byId.set(id, entry);
+  return entry;
+};
+
+const entryAt = ({ text }: Table, at: number | undefined): Entry | undefined => {
+  if (at === undefined) return undefined;
+  const end = text.indexOf('\n', at);
+  return entryOf(text.slice(at, end < 0 ? undefined : end));
+};
+
+const indexOf = (table: Table): Index => {
+  table.index ??= makeIndex(table.text);
+  return table.index;
+};
+
+const makeIndex = (text: string): Index => {
+  const index: Index = { names: new Map(), ids: new Map() };
+  let at = 0;
+  for (const line of text.split('\n')) {
     const entry = entryOf(line);
-    const id = Number(entry?.[2]);
-    if (entry && !byId.has(id)) byId.set(id, entry);
+    if (entry) {
+      const [name = '', , id] = entry;
+      if (!index.names.has(name)) index.names.set(name, at);
+      if (!index.ids.has(Number(id))) index.ids.set(Number(id), at);
+    }
+    at += line.length + 1;
   }
-  table.byId = byId;
-  return byId;
+  return index;
 };
 
 const read = (kind: Kind): Table => {
@@ -91,7 +127,7 @@ const read = (kind: Kind): Table => {
   const known = tables.get(kind);
   if (known?.stamp === stamp) return known;
   const text = ino ? `\n${readFileSync(path, 'utf8')}` : '';
-  const table: Table = { stamp, text, byName: new Map() };
+  const table: Table = { stamp, text, byName: new Map(), byId: new Map(), searches: 0 };
   tables.set(kind, table);
   return table;
 };
@@ -131,7 +167,7 @@ const askNss = (kind: Kind, key: string, table: Table): Entry | undefined => {
   if (!entry) return undefined;
   const [name = '', , id] = entry;
   if (!table.byName.has(name)) table.byName.set(name, entry);
-  const byId = entriesById(table);
-  if (!byId.has(Number(id))) byId.set(Number(id), entry);
+  // An id of the file has the name that it has there.
+  if (!indexOf(table).ids.has(Number(id))) table.byId.set(Number(id), entry);
   return entry;
 };
