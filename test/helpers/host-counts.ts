@@ -31,12 +31,31 @@ export const canCount =
 /**
  * Makes this machine's runs of the project (`@local`) counted ones.
  *
- * @param enter the words of sh before the runtime, such as one that enters a namespace
+ * @param enter the words of sh before the runtime, such as those that enter a namespace
  */
 export const countRuns = (
   project: Project,
   enter = 'exec',
 ): ((...args: string[]) => Promise<Counted>) => {
+  const run = traceHost(project, enter);
+  return async (...args) => {
+    const { result, trace } = await run({}, '@local', ...args);
+    return { result, counts: { ...trace, ...readCounts(join(project.dir, 'counts')) } };
+  };
+};
+
+/** As `countRuns`, for the lines of a console on this machine: returns what its runtime did. */
+export const countLines = (project: Project): ((...lines: string[]) => Promise<Trace>) => {
+  const run = traceHost(project, 'exec');
+  return async (...lines) => {
+    const input = lines.map(line => `${line}\n`).join('');
+    const { result, trace } = await run({ input }, 'console', '@local', '--out=quiet');
+    if (result.code !== 0) throw new Error(result.stderr);
+    return trace;
+  };
+};
+
+const traceHost = (project: Project, enter: string) => {
   const at = (name: string): string => join(project.dir, name);
   const preload = join(import.meta.dirname, 'count-host.cjs');
   project.write({
@@ -45,16 +64,15 @@ ${enter} strace -f -qq --seccomp-bpf -s 200 -e trace=${traced} -o ${at('trace')}
 `,
   });
   chmodSync(at('bin/node'), 0o755);
-  return async (...args) => {
+  return async (options: { readonly input?: string }, ...args: string[]) => {
     for (const name of ['trace', 'counts']) rmSync(at(name), { force: true });
-    const result = await project.runWith(
-      { env: { PATH: `${at('bin')}:${process.env.PATH}`, HOST_COUNTS: at('counts') } },
-      '@local',
-      ...args,
-    );
-    return { result, counts: { ...readTrace(at('trace')), ...readCounts(at('counts')) } };
+    const env = { PATH: `${at('bin')}:${process.env.PATH}`, HOST_COUNTS: at('counts') };
+    const result = await project.runWith({ ...options, env }, ...args);
+    return { result, trace: readTrace(at('trace')) };
   };
 };
+
+export type Trace = ReturnType<typeof readTrace>;
 
 type Counted = { readonly result: CliResult; readonly counts: HostCounts };
 

@@ -7,6 +7,8 @@ import { startSshd } from './sshd.ts';
 export type SshdProject = Project & {
   /** The host's workspace. */
   readonly workspace: string;
+  /** How many sessions sshd has begun: channels with a command. */
+  readonly sessions: () => number;
   /** The process of the run that holds the host; undefined while there is none. */
   readonly runtime: () => number | undefined;
 };
@@ -16,7 +18,10 @@ export const startSshdProject = async (
   files: Readonly<Record<string, string>>,
 ): Promise<SshdProject> => {
   const project = await startProject({ hosts: [], files });
-  const sshd = await startSshd({ dir: join(project.dir, 'sshd') });
+  const sshd = await startSshd({
+    dir: join(project.dir, 'sshd'),
+    config: ['LogLevel VERBOSE'],
+  });
   const workspace = join(project.dir, 'workspace');
   project.write({
     known_hosts: `[127.0.0.1]:${sshd.port} ${sshd.hostKeys[0]}\n`,
@@ -33,6 +38,7 @@ export const startSshdProject = async (
   return {
     ...project,
     workspace,
+    sessions: () => sshd.log().match(/Starting session/g)?.length ?? 0,
     runtime: () => {
       const pid = /"pid":(\d+)/.exec(readOrEmpty(lock))?.[1];
       return pid === undefined ? undefined : Number(pid);
