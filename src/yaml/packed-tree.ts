@@ -16,28 +16,11 @@ import type { Parsed } from './parse.ts';
 import { decodeScalar, EventReader, type NodeEvent } from './reader.ts';
 import { toFloat, toInt, yamlBool } from './scalar.ts';
 import { SharedKeys } from './shared-keys.ts';
+import { treeKinds, treeWidth } from './tree-kinds.ts';
 import type { YamlSource } from './yaml-error.ts';
 
-/** Numbers of a node: its kind, its offset, and two more. */
-const width = 4;
-
-const kinds = {
-  /** A scalar whose type depends on its text; where that begins and ends. */
-  plain: 1,
-  /** A string; where its text begins and ends. */
-  string: 2,
-  /** A string with escapes or line ends; its style follows in numbers of its own. */
-  encoded: 3,
-  /** A scalar that equals an earlier one; the number of that one. */
-  known: 4,
-  /** A list; the number of its items. */
-  list: 5,
-  /** A dict; the number of its keys. Each key is followed by its value. */
-  dict: 6,
-} as const;
-
 /** Changes when the meaning of the numbers does. */
-export const treeFormat = `tree 1 ${width}`;
+export const treeFormat = `tree 1 ${treeWidth}`;
 
 /** Longer scalars are seldom equal to others. */
 const longestKnown = 40;
@@ -81,7 +64,7 @@ class TreePacker {
   constructor(source: YamlSource, text: string, events: readonly Event[]) {
     this.#reader = new EventReader(source, { text, events, sourceOffset: offset => offset });
     this.#events = events;
-    this.#packed = new Int32Array(2 * width * events.length);
+    this.#packed = new Int32Array(2 * treeWidth * events.length);
   }
 
   pack(): Int32Array<ArrayBuffer> | undefined {
@@ -118,7 +101,7 @@ class TreePacker {
     if (parent) parent.count += 1;
     const isDict = kind === 'mapping';
     this.#open.push({ record: this.#end, isDict, count: 0 });
-    this.#write(isDict ? kinds.dict : kinds.list, at, 0, 0);
+    this.#write(isDict ? treeKinds.dict : treeKinds.list, at, 0, 0);
     return true;
   }
 
@@ -134,17 +117,17 @@ class TreePacker {
     const name = `${plain ? ' ' : '"'}${value}`;
     const before = value.length > longestKnown ? undefined : this.#known.get(name);
     if (before !== undefined) {
-      this.#write(kinds.known, at, before, 0);
+      this.#write(treeKinds.known, at, before, 0);
       return true;
     }
     if (value.length <= longestKnown) this.#known.set(name, this.#scalars);
     this.#scalars += 1;
     const { valueStart, valueEnd, fast, style, chomping, indent } = event;
-    if (valueStart < 0) this.#write(kinds.plain, at, 0, 0);
-    else if (plain && fast) this.#write(kinds.plain, at, valueStart, valueEnd);
-    else if (fast) this.#write(kinds.string, at, valueStart, valueEnd);
+    if (valueStart < 0) this.#write(treeKinds.plain, at, 0, 0);
+    else if (plain && fast) this.#write(treeKinds.plain, at, valueStart, valueEnd);
+    else if (fast) this.#write(treeKinds.string, at, valueStart, valueEnd);
     else {
-      this.#write(kinds.encoded, at, valueStart, valueEnd);
+      this.#write(treeKinds.encoded, at, valueStart, valueEnd);
       this.#write(style, chomping, indent, Number(plain));
     }
     return true;
@@ -152,7 +135,7 @@ class TreePacker {
 
   #write(...numbers: [number, number, number, number]): void {
     this.#packed.set(numbers, this.#end);
-    this.#end += width;
+    this.#end += treeWidth;
   }
 }
 
@@ -181,7 +164,7 @@ export const readTree = (
   packed: Int32Array,
   start: number,
 ): YamlTree | undefined => {
-  if (packed.length === 0 || packed.length % width !== 0) return undefined;
+  if (packed.length === 0 || packed.length % treeWidth !== 0) return undefined;
   try {
     return new TreeReader(source, text, packed, start).read();
   } catch (error) {
@@ -222,14 +205,14 @@ class TreeReader {
   #node(): Data {
     const record = this.#at;
     const kind = this.#packed[record];
-    if (kind !== kinds.list && kind !== kinds.dict) return this.#scalar();
-    this.#at += width;
+    if (kind !== treeKinds.list && kind !== treeKinds.dict) return this.#scalar();
+    this.#at += treeWidth;
     const at = this.#number(record, 1) + this.#start;
     const count = this.#number(record, 2);
     // A damaged number would be a list of any length.
     if (count > this.#packed.length || this.#depth >= maxDepth) throw new Unreadable();
     this.#depth += 1;
-    const data = kind === kinds.dict ? this.#dict(at, count) : this.#list(at, count);
+    const data = kind === treeKinds.dict ? this.#dict(at, count) : this.#list(at, count);
     this.#depth -= 1;
     return data;
   }
@@ -261,7 +244,7 @@ class TreeReader {
       const record = this.#at;
       const item = this.#node();
       list[index] = item;
-      const isScalar = (this.#packed[record] as number) < kinds.list;
+      const isScalar = (this.#packed[record] as number) < treeKinds.list;
       offsets[index] = isScalar ? this.#number(record, 1) + this.#start : -1;
     }
     setPositions(list, new NodePositions(this.#locate, at, offsets));
@@ -271,19 +254,19 @@ class TreeReader {
 
   #scalar(): DataKey {
     const record = this.#at;
-    this.#at += width;
+    this.#at += treeWidth;
     const [first, second] = [this.#number(record, 2), this.#number(record, 3)];
     switch (this.#packed[record]) {
-      case kinds.known: {
+      case treeKinds.known: {
         const value = this.#scalars[first];
         if (value === undefined) throw new Unreadable();
         return value;
       }
-      case kinds.plain:
+      case treeKinds.plain:
         return this.#keep(plainValue(this.#slice(first, second)));
-      case kinds.string:
+      case treeKinds.string:
         return this.#keep(this.#slice(first, second));
-      case kinds.encoded:
+      case treeKinds.encoded:
         return this.#keep(this.#encoded(first, second));
       default:
         throw new Unreadable();
@@ -302,7 +285,7 @@ class TreeReader {
 
   #encoded(valueStart: number, valueEnd: number): DataKey {
     const record = this.#at;
-    this.#at += width;
+    this.#at += treeWidth;
     if (valueStart > valueEnd || this.#at > this.#packed.length) throw new Unreadable();
     const [style, chomping, indent, plain] = this.#packed.subarray(record, this.#at);
     const value = decodeScalar(this.#text, {
