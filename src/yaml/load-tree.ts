@@ -16,15 +16,33 @@ export const loadTree = (
   end: number,
 ): { readonly tree?: YamlTree | undefined; readonly parsed?: Parsed } => {
   if (source.taint || source.tags) return {};
-  const text = source.text.slice(start, end);
+  const isWhole = end - start === source.text.length;
+  if (!isWhole) return parseTree(source, source.text.slice(start, end), start);
+  const { file, text, cache } = source;
+  const moved = cache?.similar?.find(file, text);
+  const tree = moved && readTree(source, text, moved, 0);
+  return tree ? { tree } : parseTree(source, text, start);
+};
+
+const parseTree = (
+  source: YamlSource,
+  text: string,
+  start: number,
+): { readonly tree?: YamlTree | undefined; readonly parsed?: Parsed } => {
+  const isWhole = text.length === source.text.length;
   const cache = text.length < worthKeeping ? undefined : source.cache?.trees;
   const known = cache?.get(text);
   const before = known && readTree(source, text, known, start);
-  if (before) return { tree: before };
-  const isWhole = text.length === source.text.length;
-  const parsed = isWhole ? parse(source) : parsePiece(source, start, end);
+  if (before) {
+    if (isWhole) source.cache?.similar?.keep(source.file, text, known);
+    return { tree: before };
+  }
+  const parsed = isWhole ? parse(source) : parsePiece(source, start, start + text.length);
   const packed = packTree(source, text, parsed);
   const tree = packed && readTree(source, text, packed, start);
-  if (tree) cache?.put(text, packed);
+  if (tree) {
+    cache?.put(text, packed);
+    if (isWhole) source.cache?.similar?.keep(source.file, text, packed);
+  }
   return { tree, parsed };
 };

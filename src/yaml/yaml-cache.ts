@@ -1,4 +1,5 @@
 import type { Event } from 'js-yaml';
+import type { SimilarTexts } from './similar-texts.ts';
 
 /** What is known of texts, by text. */
 type Known<Value> = {
@@ -8,7 +9,7 @@ type Known<Value> = {
 };
 
 /**
- * The structures of texts, from earlier runs: places within a text, none of its words. Parsing and
+ * The structures of texts, also from earlier runs: places within a text, none of its words. Parsing and
  * composing take a third of the time in which a large SLS is rendered and compiled.
  */
 export type YamlCache = {
@@ -16,6 +17,8 @@ export type YamlCache = {
   readonly trees: Known<Int32Array<ArrayBuffer>>;
   /** Of all others, which are compared with what a host could have changed. */
   readonly events: Known<readonly Event[]>;
+  /** Texts of this run. */
+  readonly similar?: SimilarTexts | undefined;
 };
 
 /** Characters of a text from which on reading a file is much faster than parsing. */

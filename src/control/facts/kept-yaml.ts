@@ -6,6 +6,7 @@ import { privateDir, writePrivate } from '../../bundle/private-dir.ts';
 import { isUnwritable } from '../../trust/spare-cache.ts';
 import { eventFormat, packEvents, parserVersion, unpackEvents } from '../../yaml/packed-events.ts';
 import { treeFormat } from '../../yaml/packed-tree.ts';
+import { SimilarTexts } from '../../yaml/similar-texts.ts';
 import type { YamlCache } from '../../yaml/yaml-cache.ts';
 
 type Packed = Int32Array<ArrayBuffer>;
@@ -31,6 +32,8 @@ export class KeptYaml implements YamlCache {
   constructor(cachedir: string) {
     this.#cachedir = cachedir;
   }
+
+  readonly similar = new SimilarTexts();
 
   readonly trees: YamlCache['trees'] = {
     get: text => this.#read(treeFormat, text),

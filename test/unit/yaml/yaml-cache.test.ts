@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { keyPosition } from '../../../src/data/values/position.ts';
 import { type Data, toPlain } from '../../../src/data/values/value.ts';
 import { loadYaml } from '../../../src/yaml/load.ts';
+import { SimilarTexts } from '../../../src/yaml/similar-texts.ts';
 import type { YamlCache } from '../../../src/yaml/yaml-cache.ts';
 
 /** What is known of texts, in memory; it counts. */
@@ -51,6 +52,39 @@ test.each([
   expect(toPlain(first)).toEqual(toPlain(plain));
   expect(keyPosition(plain as never, 'last')).toEqual({ line: 2401, column: 1 });
   expect(keyPosition(second as never, 'last')).toEqual({ line: 2401, column: 1 });
+});
+
+test('a text that differs in words from one of the same file is neither looked up nor parsed', () => {
+  const { cache, trees } = cacheInMemory();
+  const options = { file: 'x.sls', cache: { ...cache, similar: new SimilarTexts() } };
+  const other = large.replaceAll('/etc/x', '/srv/web-10/');
+
+  loadYaml(large, options);
+  const data = loadYaml(other, options);
+
+  expect(trees.counts).toEqual({ got: 0, put: 1 });
+  expect(toPlain(data)).toEqual(toPlain(loadYaml(other)));
+  expect(keyPosition(data as never, 'last')).toEqual({ line: 2401, column: 1 });
+});
+
+test('a text that has two equal keys in place of different words is refused as alone', () => {
+  const options = {
+    file: 'x.sls',
+    cache: { ...cacheInMemory().cache, similar: new SimilarTexts() },
+  };
+  const load = (text: string, given: object): unknown => {
+    try {
+      return loadYaml(text, given);
+    } catch (error) {
+      return error;
+    }
+  };
+  const text = 'web1: 1\nweb1: 2\n';
+
+  loadYaml('web1: 1\nweb2: 2\n', options);
+
+  expect(load(text, options)).toBeInstanceOf(Error);
+  expect(load(text, options)).toEqual(load(text, { file: 'x.sls' }));
 });
 
 test('a tree that does not fit its text is not used, and replaced', () => {
