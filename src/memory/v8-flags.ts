@@ -4,6 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 const defaults = {
   'expose-gc': '--no-expose-gc',
   'heap-growing-percent': '--heap-growing-percent=0',
+  'interrupt-budget': '--interrupt-budget=67584',
+  'invocation-count-for-turbofan': '--invocation-count-for-turbofan=3000',
   'semi-space-growth-factor': '--semi-space-growth-factor=2',
 } as const;
 

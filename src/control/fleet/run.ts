@@ -5,6 +5,7 @@ import type { Request } from '../../config/request.ts';
 import { optionsWithoutEffect } from '../../config/without-effect.ts';
 import { brokenModules } from '../../data/signatures/module-docs.ts';
 import { FileRoots } from '../../fileserver/file-roots.ts';
+import { optimizeLater } from '../../memory/optimize-later.ts';
 import type { Artifact } from '../../protocol/artifact.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { RunEvent } from '../../protocol/event.ts';
@@ -148,6 +149,7 @@ const conduct = async (
     });
   emit({ type: 'start', hosts: hosts.map(({ id }) => id), fun: request.fun });
   boundGarbage(hosts.length);
+  optimizeLater();
   // Every running host listens for the end of the run.
   setMaxListeners(0, signal);
   const count = kept || open !== openTransport ? 1 : workerCount(request, hosts.length);
