@@ -58,6 +58,13 @@ export const moveTree = (
 
 type Bounds = readonly [start: number, end: number];
 
+type Scalar = {
+  readonly bounds: Bounds;
+  readonly isEncoded: boolean;
+  /** Whether words of it differ. */
+  isEdited: boolean;
+};
+
 class TreeMove {
   readonly #known: string;
   readonly #from: Packed;
@@ -69,7 +76,7 @@ class TreeMove {
   #end = 0;
   /** The words before the last offset that was moved. */
   #passed = 0;
-  readonly #scalars: { readonly bounds: Bounds; readonly isEncoded: boolean }[] = [];
+  readonly #scalars: Scalar[] = [];
 
   constructor({ text, packed }: KnownText, other: string, edits: readonly WordEdit[]) {
     this.#known = text;
@@ -89,15 +96,18 @@ class TreeMove {
       packed[at + 1] = this.#moved(offset);
       if (kind === treeKinds.list || kind === treeKinds.dict) continue;
       if (kind === treeKinds.known) {
-        if (!this.#isStillEqual(offset, first)) return undefined;
+        const next = from[at + treeWidth + 1] ?? this.#known.length;
+        if (!this.#isStillEqual(offset, next, first)) return undefined;
         continue;
       }
       const isEncoded = kind === treeKinds.encoded;
-      this.#scalars.push({ bounds: [first, second], isEncoded });
+      const scalar: Scalar = { bounds: [first, second], isEncoded, isEdited: false };
+      this.#scalars.push(scalar);
       // The numbers of its style stay.
       if (isEncoded) at += treeWidth;
       if (first === 0 && second === 0) continue;
-      if (!this.#pass([first, second])) return undefined;
+      if (!this.#pass(scalar.bounds)) return undefined;
+      scalar.isEdited = (this.#edits[this.#next - 1]?.end ?? 0) > first;
       const record = isEncoded ? at - treeWidth : at;
       packed[record + 2] = this.#moved(first);
       packed[record + 3] = this.#moved(second);
@@ -127,18 +137,26 @@ class TreeMove {
     return text.lastIndexOf('#', start) >= Math.max(line, this.#end);
   }
 
-  /** Whether a scalar equals the one of which it was known to be equal. */
-  #isStillEqual(offset: number, number: number): boolean {
+  /**
+   * Whether a scalar equals the one of which it was known to be equal.
+   *
+   * @param next - the offset of the node after it
+   */
+  #isStillEqual(offset: number, next: number, number: number): boolean {
     const equal = this.#scalars[number];
     if (!equal) return false;
-    const { bounds, isEncoded } = equal;
+    const { bounds, isEncoded, isEdited } = equal;
+    if (!isEdited && (this.#edits[this.#next]?.start ?? next) >= next) {
+      this.#end = next;
+      return true;
+    }
     const [start, end] = bounds;
     const own = offset + (`"'`.includes(this.#known.charAt(offset)) ? 1 : 0);
     const ownEnd = own + end - start;
     const isSameText = !isEncoded && this.#known.startsWith(this.#known.slice(start, end), own);
     if (!isSameText) {
       // Where it ends is not known: no word may differ from here to the next scalar.
-      const isUntouched = this.#pass([offset, offset]) && !this.#hasEdit(bounds);
+      const isUntouched = this.#pass([offset, offset]) && !isEdited;
       this.#end = this.#known.length;
       return isUntouched;
     }
@@ -149,10 +167,6 @@ class TreeMove {
       movedEnd - moved === movedOwnEnd - movedOwn &&
       this.#text.startsWith(this.#text.slice(moved, movedEnd), movedOwn)
     );
-  }
-
-  #hasEdit([start, end]: Bounds): boolean {
-    return this.#edits.some(edit => edit.start < end && edit.end > start);
   }
 
   /** Returns an offset of the known text in the other one. */
