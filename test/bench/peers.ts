@@ -1,22 +1,11 @@
-import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { countingProxy, median, type Row, tableOf } from './measure.ts';
 import { type Program, programsOn } from './peers/programs.ts';
 import { checkFiles, type Workload, workloads } from './peers/workloads.ts';
 import { type Bed, withBed } from './project.ts';
-
-/**
- * What one run took: milliseconds, and the processor's time on both sides, that of the hosts where
- * it can be counted.
- */
-type Taken = {
-  readonly wall: number;
-  readonly control: number;
-  readonly host: number | undefined;
-};
+import { cpuCells, type Taken, takenBy } from './taken.ts';
 
 type PeersOptions = {
   readonly runs?: number | undefined;
@@ -67,8 +56,7 @@ const measureWorkload = async (
       name: `${workload.name} ${program.name}`,
       'median ms': Math.round(median(own.map(({ wall }) => wall))),
       'x floor': median(ratios).toFixed(2),
-      'control CPU ms': Math.round(median(own.map(({ control }) => control))),
-      'host CPU ms': medianOf(own.map(({ host }) => host)),
+      ...cpuCells(own),
       'bytes up': up,
       'bytes down': down,
     });
@@ -87,75 +75,11 @@ const runOnce = async (
   if (workload.isNew) removeFolder(target);
   const isAgain = !workload.isNew && existsSync(join(target, workload.name));
   const before = isAgain ? checkFiles(target, workload) : undefined;
-  const cpuBefore = await bed.cpu?.read();
-  const { wall, control } = await timeCommand(bed, program, workload, port);
-  program.reset?.();
-  const cpuAfter = await (bed.cpu ? bed.cpu.read() : sessionsEnd(bed));
+  const taken = await takenBy(bed, program.command(workload, port), () => program.reset?.());
   const after = checkFiles(target, workload);
   if (before !== undefined && before !== after)
     throw new Error(`${program.name} wrote files of ${workload.name} again.`);
-  const host = cpuAfter === undefined || cpuBefore === undefined ? undefined : cpuAfter - cpuBefore;
-  return { wall, control, host };
-};
-
-const medianOf = (values: readonly (number | undefined)[]): number | string =>
-  values.includes(undefined)
-    ? 'unknown'
-    : Math.round(median(values.filter(value => value !== undefined)));
-
-const usage = new URL('usage.cjs', import.meta.url).pathname;
-
-const timeCommand = async (
-  { dir }: Bed,
-  program: Program,
-  workload: Workload,
-  port: number,
-): Promise<Omit<Taken, 'host'>> => {
-  const { argv, cwd, env } = program.command(workload, port);
-  const [command = '', ...args] = argv;
-  const isNode = command === process.execPath;
-  const usageFile = join(dir, 'usage.json');
-  rmSync(usageFile, { force: true });
-  const cpuBefore = cpuOfChildren(process.pid);
-  const begin = performance.now();
-  const child = spawn(command, isNode ? ['-r', usage, ...args] : args, {
-    cwd,
-    env: { ...process.env, ...env, USAGE_FILE: usageFile },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', chunk => {
-      output += String(chunk);
-    });
-  const code = await new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', resolve);
-  });
-  const wall = performance.now() - begin;
-  if (code !== 0)
-    throw new Error(
-      `${program.name} ended with ${code} in ${workload.name}: ${output.slice(-2000)}`,
-    );
-  // Node's own count is finer than that of /proc, which has hundredths of a second.
-  const control = isNode
-    ? (JSON.parse(readFileSync(usageFile, 'utf8')) as { cpu: number }).cpu
-    : cpuOfChildren(process.pid) - cpuBefore;
-  return { wall, control };
-};
-
-/** Returns the CPU time of a process's ended children and their descendants, in milliseconds. */
-const cpuOfChildren = (pid: number): number => {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[13]) + Number(fields[14])) * 10;
-};
-
-/** Waits for the sessions of sshd, so that none of them takes time of the next run. */
-const sessionsEnd = async ({ sshd: { pid } }: Bed): Promise<undefined> => {
-  const children = `/proc/${pid}/task/${pid}/children`;
-  for (let turn = 0; turn < 200 && readFileSync(children, 'utf8').trim() !== ''; turn += 1)
-    await sleep(20);
+  return taken;
 };
 
 /** Counts the bytes that one run sends and receives, with encryption and handshake. */
