@@ -1,7 +1,7 @@
 /**
  * `npm run bench [-- NAME…] [--json]`: a table per bench, or one JSON object. `peers` also takes
  * `--runs=N`, `--only=WORKLOAD,…` and `--programs=NAME,…`, `session` `--runs=N`; `queue` takes `--hosts=N`, `--workers=N,…`,
- * `--states=N` and `--at-once=N`.
+ * `--states=N` and `--at-once=N`; `recurse` takes `--sizes=N,…` and `--runs=N`.
  */
 type Result = { readonly table: string; readonly rows: readonly object[] };
 
@@ -34,6 +34,11 @@ const benches: Readonly<Record<string, () => Promise<Result>>> = {
       states: Number(option('states') ?? 20),
       workers: (option('workers') ?? '1,4').split(',').map(Number),
       atOnce: Number(option('at-once') ?? 200),
+    }),
+  recurse: async () =>
+    (await import('./recurse.ts')).benchRecurse({
+      sizes: (option('sizes') ?? '1000,16000,100000').split(',').map(Number),
+      runs: Number(option('runs') ?? 3),
     }),
   orchestrate: async () => (await import('./orchestrate.ts')).benchOrchestrate(),
 };
