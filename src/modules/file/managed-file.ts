@@ -88,7 +88,8 @@ const replaceFile = async (ret: StateReturn, file: DesiredFile): Promise<StateRe
   return { ...ret, comment: `File ${name} ${changed ? 'updated' : 'is in the correct state'}` };
 };
 
-const createFile = async (ret: StateReturn, file: DesiredFile): Promise<StateReturn> => {
+/** Creates a file where nothing is, and reports into `ret`. */
+export const createFile = async (ret: StateReturn, file: DesiredFile): Promise<StateReturn> => {
   const { name, perms, source, contents } = file;
   if (!isDir(dirname(name))) {
     if (!file.makedirs) return failed(ret, 'Parent directory not present');
@@ -103,13 +104,44 @@ const createFile = async (ret: StateReturn, file: DesiredFile): Promise<StateRet
     gid: process.getegid?.() ?? 0,
     mode: source || perms.mode ? 0o600 : open,
   };
-  content.place(name, ownership(wanted));
+  const owned = ownership(wanted);
+  content.place(name, owned);
   restoreContext(name);
   if (source || contents) ret.changes.diff = 'New file';
   else ret.changes.new = `file ${name} created`;
-  const result = reportPerms(ret, { ...file, perms: wanted }, before);
-  if (!result.result) return result;
+  const changes = changesOfNew(name, wanted, owned, before);
+  if (changes) Object.assign(ret.changes, changes);
+  else {
+    const result = reportPerms(ret, { ...file, perms: wanted }, before);
+    if (!result.result) return result;
+  }
   return { ...ret, comment: source || contents ? `File ${name} updated` : 'Empty file' };
+};
+
+/**
+ * Returns what `checkPerms` reports of a new file that has its owner and mode, by one look; undefined
+ * where it does not have them, or where that is not all.
+ */
+const changesOfNew = (
+  name: string,
+  { user, group, mode, attrs, selinux }: DesiredPerms,
+  owned: Ownership,
+  before: Before,
+): PlainDict | undefined => {
+  if (typeof attrs === 'string' || selinux) return undefined;
+  const found = lstatOf(name);
+  if (!found?.isFile() || modeText(found.mode) !== mode) return undefined;
+  const changes: PlainDict = {};
+  for (const [key, value, id] of [
+    ['user', user, 'uid'],
+    ['group', group, 'gid'],
+  ] as const) {
+    if (value === null || value === undefined || value === '') continue;
+    if (owned[id] !== found[id]) return undefined;
+    if (before[id] !== found[id]) changes[key] = value;
+  }
+  if (modeText(before.mode) !== mode) changes.mode = mode;
+  return changes;
 };
 
 const reportPerms = (

@@ -87,6 +87,9 @@ export const recursedFiles = async (
 export const sourceIn = ({ source, query }: ControlFolder, file: string): string =>
   `${source}/${file}${query}`;
 
+/** What is in the place of a file. */
+type Finding = 'present' | 'absent' | 'other';
+
 /**
  * Finds the files of a folder that are already on the host as they should be. Most runs find all of
  * them: a state for each file would take several times as long as the comparison.
@@ -97,7 +100,7 @@ export class PresentFiles {
   readonly #owners: Pick<DesiredPerms, 'user' | 'group'>;
   readonly #ids: ReturnType<typeof accountIds>;
   readonly #isUsed: boolean;
-  readonly #found = new Set<string>();
+  readonly #found = new Map<string, Finding>();
 
   /**
    * @param path the directory they are written below
@@ -120,7 +123,7 @@ export class PresentFiles {
   compare = (folder: ListedFolder, file: string): void => {
     if (!this.#isUsed) return;
     try {
-      if (this.#isPresent(folder, file)) this.#found.add(file);
+      this.#found.set(file, this.#look(folder, file));
     } catch {
       // `missing` reports it.
     }
@@ -132,20 +135,29 @@ export class PresentFiles {
     const turns = new Turns();
     const others: string[] = [];
     for (const file of files) {
-      if (this.#found.has(file)) continue;
       if (turns.areOver) await turns.pause();
-      if (!this.#isPresent(folder, file)) others.push(file);
+      const finding = this.#found.get(file) ?? this.#look(folder, file);
+      if (finding === 'present') continue;
+      this.#found.set(file, finding);
+      others.push(file);
     }
     return others;
   }
 
-  #isPresent(folder: ListedFolder, file: string): boolean {
+  /** Whether nothing is in the place of a file of `missing`. */
+  isAbsent = (file: string): boolean => this.#found.get(file) === 'absent';
+
+  #look(folder: ListedFolder, file: string): Finding {
     const name = join(this.#path, file);
+    const entry = lstatOf(name);
+    if (!entry) return 'absent';
     const known = listedFile(`${folder.path}/${file}`, folder.saltenv);
-    if (!known) return false;
+    if (!known) return 'other';
     const mode = keepsMode(this.#mode) ? modeText(known.mode) : this.#mode;
     const source = { sum: { hash_type: 'sha256', hsum: known.sha256 }, size: known.size };
-    return isAlready({ name, source, perms: { ...this.#owners, mode } }, lstatOf(name), this.#ids);
+    return isAlready({ name, source, perms: { ...this.#owners, mode } }, entry, this.#ids)
+      ? 'present'
+      : 'other';
   }
 }
 
@@ -153,6 +165,7 @@ export class PresentFiles {
  * Announces the files of a folder, in the order in which `file.managed` will ask for them.
  *
  * @param path the directory they are written below
+ * @param isAbsent whether nothing is in the place of a file, whose content is needed then
  * @param options arguments that all of them share
  * @returns ends it
  */
@@ -160,6 +173,7 @@ export const expectRecursed = (
   path: string,
   folder: ControlFolder,
   files: readonly string[],
+  isAbsent: (file: string) => boolean,
   {
     template,
     ...options
@@ -178,7 +192,7 @@ export const expectRecursed = (
         return {
           path: `${folder.path}/${file}`,
           saltenv,
-          dest,
+          ...(!isAbsent(file) && { dest }),
           ...(template && {
             template: renderRequest({ ...options, name: dest, source, template }, saltenv),
           }),

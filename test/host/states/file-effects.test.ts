@@ -1,4 +1,5 @@
 import { existsSync, lstatSync, mkdirSync, readlinkSync, statSync, symlinkSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeHost, type TestHost } from '../../states/runner.ts';
@@ -197,6 +198,37 @@ test('directory leaves the mode of a symlink alone', async () => {
     result: true,
     changes: {},
   });
+});
+
+test.each([
+  {},
+  { mode: '0640' },
+  { mode: 'keep' },
+  { mode: 600, user: userInfo().username, group: userInfo().gid },
+  { user: userInfo().uid },
+  ...(userInfo().uid === 0 ? [{ mode: '0400', user: 'nobody', group: 1 }] : []),
+])('recurse reports of a new file what managed reports, and makes the same: %j', async given => {
+  host.control.set('tree/a', 'x\n');
+  const { mode, ...owners } = { mode: null, ...given };
+  const path = join(host.root, 'd/a');
+  const alone = await host.state('file.managed', join(host.root, 'a'), {
+    source: 'salt://tree/a',
+    ...given,
+  });
+  const together = await host.state('file.recurse', join(host.root, 'd'), 'salt://tree', {
+    file_mode: mode,
+    ...owners,
+  });
+  const pick = (file: string) => {
+    const { uid, gid, mode: bits } = statSync(file);
+    return { uid, gid, bits };
+  };
+
+  expect(alone).toMatchObject({ result: true, changes: { diff: 'New file' } });
+  expect(together).toMatchObject({ result: true });
+  expect(together.changes[path]).toEqual(alone.changes);
+  expect(pick(path)).toEqual(pick(join(host.root, 'a')));
+  expect(host.file('d/a')).toBe('x\n');
 });
 
 test('patch leaves what does not fit in the reject file, and the file as it is', async () => {

@@ -136,10 +136,19 @@ ${lines.replaceAll('NUMBER', String(at))}`,
     expect(perState(kind, one => one.promises)).toBeLessThanOrEqual(1);
   });
 
+  test('a new file of file.recurse is made without a state of its own', () => {
+    const kind = 'new recurse';
+    expect(perState(kind, opens)).toBeLessThanOrEqual(1.1);
+    // Its directory, the temporary file (three times), and the new one.
+    expect(perState(kind, looks)).toBeLessThanOrEqual(5.1);
+    expect(perState(kind, one => one.calls.rename ?? 0)).toBeCloseTo(1, 1);
+    expect(perState(kind, one => one.promises)).toBeLessThanOrEqual(19);
+  });
+
   test('new contents: a state makes one file and renames it; one sync is for all of them', () => {
     const kind = 'new contents';
     expect(perState(kind, opens)).toBeLessThanOrEqual(1.1);
-    expect(perState(kind, looks)).toBeLessThanOrEqual(14);
+    expect(perState(kind, looks)).toBeLessThanOrEqual(6.5);
     expect(perState(kind, one => one.calls.rename ?? 0)).toBeCloseTo(1, 1);
     expect(perState(kind, one => one.promises)).toBeLessThanOrEqual(28);
     const { calls } = counts[`${kind}1000`] as HostCounts;

@@ -7,6 +7,7 @@ import { parseSource } from '../../../_shared/sources/source-url.ts';
 import { failed, inPlan, newReturn } from '../../../_shared/states/returns.ts';
 import { __env__, __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
 import { requiredPaths, superfluous, topmost } from '../../directory-checks.ts';
+import { creatorOfNew } from '../../new-files.ts';
 import { expectRecursed, PresentFiles, recursedFiles, sourceIn } from '../../recursed-files.ts';
 import { directory } from './directory.ts';
 import { managed } from './managed.ts';
@@ -159,7 +160,8 @@ export const recurse = async (
   }
   const options = { ...owners, mode: file_mode, template, context, defaults };
   const others = await present.missing(found);
-  const endFiles = expectRecursed(path, folder, others, options);
+  const endFiles = expectRecursed(path, folder, others, present.isAbsent, options);
+  const createNew = creatorOfNew(path, folder, present.isAbsent, { ...options, dirMode });
   for (const file of others) {
     const dest = join(path, file);
     if (clean && isDir(dest) && replace)
@@ -174,15 +176,16 @@ export const recurse = async (
         continue;
     report.add(
       dest,
-      await managed(dest, {
-        ...options,
-        source: sourceIn(folder, file),
-        makedirs: true,
-        dir_mode: dirMode,
-        replace,
-        backup,
-        show_changes,
-      }),
+      (await createNew(file)) ??
+        (await managed(dest, {
+          ...options,
+          source: sourceIn(folder, file),
+          makedirs: true,
+          dir_mode: dirMode,
+          replace,
+          backup,
+          show_changes,
+        })),
     );
   }
   endFiles();

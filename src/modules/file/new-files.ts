@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import type { DesiredPerms } from '../_shared/files/check-perms.ts';
+import { keepsMode, modeText, normalizeMode } from '../_shared/files/file-mode.ts';
+import { lstatOf } from '../_shared/files/file-paths.ts';
+import { controlFile } from '../_shared/sources/control-files.ts';
+import { newReturn } from '../_shared/states/returns.ts';
+import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
+import type { ControlFolder } from './control-folder.ts';
+import { createFile, type DesiredFile } from './managed-file.ts';
+
+/** Content up to this size arrives in memory, together with that of other files. */
+const largest = 64 * 1024;
+
+type Options = Pick<DesiredFile, 'dirMode'> &
+  Pick<DesiredPerms, 'user' | 'group' | 'mode'> & {
+    readonly template: string | null;
+    readonly context: PlainDict | null;
+    readonly defaults: PlainDict | null;
+  };
+
+/**
+ * Returns a function that creates one file of a folder where nothing is yet, in a directory that
+ * exists. A state for the file would look at its path six times more, and make many more promises.
+ * It returns the state's result, or undefined where `file.managed` has to make the file or to report
+ * why that fails.
+ *
+ * @param path the directory that the folder is written below
+ * @param isAbsent whether nothing was in the file's place
+ * @param options of all files; the mode may be `keep`
+ */
+export const creatorOfNew = (
+  path: string,
+  folder: ControlFolder,
+  isAbsent: (file: string) => boolean,
+  { template, context, defaults, dirMode, ...perms }: Options,
+): ((file: string) => Promise<StateReturn | undefined>) => {
+  const isUsed = !__opts__.test && !template && context === null && defaults === null;
+  return async file => {
+    if (!isUsed || !isAbsent(file)) return undefined;
+    try {
+      return await create(join(path, file), `${folder.path}/${file}`, folder.saltenv, {
+        perms,
+        dirMode,
+      });
+    } catch {
+      return undefined;
+    }
+  };
+};
+
+const create = async (
+  name: string,
+  path: string,
+  saltenv: string,
+  { perms, dirMode }: Pick<DesiredFile, 'perms' | 'dirMode'>,
+): Promise<StateReturn | undefined> => {
+  const source = await controlFile(path, saltenv, { peek: true });
+  if (source === undefined || source.size > largest) return undefined;
+  const content = await source.content();
+  // Something else may have made it while the content came.
+  if (lstatOf(name) !== undefined) return undefined;
+  const { sha256: hsum, mode: ofSource } = source;
+  const kept = keepsMode(perms.mode) && ofSource !== undefined ? modeText(ofSource) : perms.mode;
+  return createFile(newReturn(name), {
+    name,
+    source: { sum: { hash_type: 'sha256', hsum }, content: async () => content },
+    perms: { ...perms, mode: normalizeMode(kept) },
+    makedirs: true,
+    dirMode,
+  });
+};
