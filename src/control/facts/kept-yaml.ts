@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { privateDir, writePrivate } from '../../bundle/private-dir.ts';
 import { isUnwritable } from '../../trust/spare-cache.ts';
@@ -8,6 +7,7 @@ import { eventFormat, packEvents, parserVersion, unpackEvents } from '../../yaml
 import { treeFormat } from '../../yaml/packed-tree.ts';
 import { SimilarTexts } from '../../yaml/similar-texts.ts';
 import type { YamlCache } from '../../yaml/yaml-cache.ts';
+import { pruneCache } from './prune-cache.ts';
 
 type Packed = Int32Array<ArrayBuffer>;
 
@@ -15,7 +15,6 @@ type Packed = Int32Array<ArrayBuffer>;
 const mostKept = 64_000_000;
 /** Bytes that one run adds, at most. */
 const mostAdded = 16_000_000;
-const keepDays = 30;
 
 /**
  * Keeps the structures of large YAML texts in `cachedir/yaml`, for later runs with the same texts. A
@@ -73,7 +72,7 @@ export class KeptYaml implements YamlCache {
         this.#added.delete(name);
         await writePrivate(join(this.#folder, name), content);
       }
-      await prune(this.#folder);
+      await pruneCache(this.#folder, mostKept);
     } catch (error) {
       isUnwritable(this.#cachedir, error);
     }
@@ -98,21 +97,3 @@ export class KeptYaml implements YamlCache {
 
 const nameOf = (format: string, text: string): string =>
   createHash('sha256').update(`${parserVersion} ${format}`).update('\0').update(text).digest('hex');
-
-const prune = async (folder: string): Promise<void> => {
-  const names = await readdir(folder);
-  const aged = await Promise.all(
-    names.map(async name => {
-      const path = join(folder, name);
-      // Another run may remove it meanwhile.
-      const found = await stat(path).catch(() => undefined);
-      return { path, time: found?.mtimeMs ?? 0, size: found?.size ?? 0 };
-    }),
-  );
-  const oldest = Date.now() - keepDays * 24 * 60 * 60 * 1000;
-  let kept = 0;
-  for (const { path, time, size } of aged.sort((one, other) => other.time - one.time)) {
-    kept += size;
-    if (kept > mostKept || time < oldest) await rm(path, { force: true });
-  }
-};
