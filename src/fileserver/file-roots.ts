@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   createReadStream,
   existsSync,
@@ -11,12 +10,14 @@ import {
   statSync,
 } from 'node:fs';
 import { posix } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { TsaltError } from '../protocol/error.ts';
 import { checkTrusted } from '../trust/check.ts';
+import { type FileStamp, FolderHashes, type HashStore, isSameFile } from './folder-hashes.ts';
+import { readAhead, sha256Of, sha256OfFile, smallFile } from './hash-file.ts';
 import { type IgnoreRules, ignoreTest } from './ignore.ts';
 import { listTree, type Tree } from './list-tree.ts';
 import { isWithinRoot, newFile } from './new-file.ts';
+import { isSaltenvName, normalise, prefixOf, resolvedPath } from './root-paths.ts';
 import { parseSaltUrl } from './url.ts';
 
 export type FileRootsOptions = IgnoreRules & {
@@ -29,6 +30,8 @@ export type FileRootsOptions = IgnoreRules & {
    * there are found and listed as well.
    */
   readonly unsaved?: ReadonlyMap<string, string>;
+  /** Hashes of earlier runs. */
+  readonly keptHashes?: HashStore;
 };
 
 /** A file of the roots. */
@@ -59,7 +62,9 @@ export class FileRoots {
   readonly #realFolders = new Map<string, string | undefined>();
   readonly #found = new Map<string, FoundFile | null>();
   readonly #contents: Map<string, Content>;
-  readonly #hashes = new Map<string, Promise<string>>();
+  readonly #hashes = new Map<string, Hashed>();
+  /** Folders whose hashes of earlier runs were read. */
+  readonly #listed = new Set<string>();
 
   /** @param before an earlier instance for these roots: only files that changed since are read again */
   constructor(
@@ -87,7 +92,7 @@ export class FileRoots {
   folders(saltenv: string): string[] {
     const own = this.#roots.get(saltenv);
     if (own) return [...own];
-    if (!isName(saltenv)) return [];
+    if (!isSaltenvName(saltenv)) return [];
     return (this.#roots.get('__env__') ?? []).map(root => root.replaceAll('__env__', saltenv));
   }
 
@@ -100,9 +105,13 @@ export class FileRoots {
     const key = `${env}\0${url.path}`;
     const known = this.#found.get(key);
     if (known !== undefined) return known ?? undefined;
-    const found = this.#find(url.path, env);
+    return this.#findNew(key, url.path, env)?.file;
+  }
+
+  #findNew(key: string, path: string, env: string): Found | undefined {
+    const found = this.#find(path, env);
     if (this.#found.size >= mostFound) this.#found.clear();
-    this.#found.set(key, found ?? null);
+    this.#found.set(key, found?.file ?? null);
     return found;
   }
 
@@ -169,19 +178,65 @@ export class FileRoots {
   }
 
   /** Hex SHA-256 of a file; computed again only when size, time or inode changed. */
-  hash(path: string, saltenv = 'base'): Promise<string> {
+  async hash(path: string, saltenv = 'base'): Promise<string> {
     const file = this.#need(path, saltenv);
-    const unsaved = this.#options.unsaved?.get(file.path);
-    if (unsaved !== undefined)
-      return Promise.resolve(createHash('sha256').update(unsaved).digest('hex'));
-    const stat = statSync(file.path);
-    const key = `${stampOf(stat)}\0${file.path}`;
-    const known = this.#hashes.get(key);
-    if (known) return known;
-    const hash = hashFile(file.path, stat.size);
-    this.#hashes.set(key, hash);
-    hash.catch(() => this.#hashes.delete(key));
-    return hash;
+    return this.#hashOf(file, () => statSync(file.path));
+  }
+
+  /**
+   * Finds a file of `list()`, and hashes it, by one look at it the first time. The hash of a small
+   * file is not a promise: a listing of thousands would wait for each of them.
+   *
+   * @param kept of `keptHashes`
+   */
+  listed(path: string, saltenv: string, kept?: FolderHashes): ListedHash | undefined {
+    const url = parseSaltUrl(path);
+    const env = url.saltenv ?? saltenv;
+    const key = `${env}\0${url.path}`;
+    const known = this.#found.get(key);
+    const found = known === undefined ? this.#findNew(key, url.path, env) : undefined;
+    const file = known ?? found?.file;
+    if (!file) return undefined;
+    const { size, mode } = file;
+    return {
+      size,
+      mode,
+      sha256: () => this.#hashOf(file, () => found?.stat ?? statSync(file.path), kept),
+    };
+  }
+
+  /**
+   * Begins a listing of a folder.
+   *
+   * @returns the hashes of earlier runs; undefined where they were read before, and for small folders
+   */
+  keptHashes(folder: string, saltenv: string, count: number): FolderHashes | undefined {
+    const { keptHashes } = this.#options;
+    if (!keptHashes || count < fewestKept) return undefined;
+    const name = JSON.stringify([this.folders(saltenv), saltenv, folder]);
+    if (this.#listed.has(name)) return undefined;
+    this.#listed.add(name);
+    return new FolderHashes(keptHashes, name);
+  }
+
+  #hashOf(
+    { path, rel }: FoundFile,
+    look: () => Stats,
+    kept?: FolderHashes,
+  ): string | Promise<string> {
+    const unsaved = this.#options.unsaved?.get(path);
+    if (unsaved !== undefined) return sha256Of(unsaved);
+    const stat = look();
+    const known = this.#hashes.get(path);
+    if (known && isSameFile(known, stat)) return known.sha256;
+    const now = Date.now();
+    const ofEarlierRun = kept?.get(rel, stat);
+    const sha256 = ofEarlierRun ?? sha256OfFile(path, stat.size);
+    const { size, mtimeMs, ctimeMs, ino, dev } = stat;
+    this.#hashes.set(path, { size, mtimeMs, ctimeMs, ino, dev, sha256 });
+    if (typeof sha256 !== 'string') sha256.catch(() => this.#hashes.delete(path));
+    else if (ofEarlierRun === undefined) kept?.put(rel, stat, sha256, now);
+    return sha256;
   }
 
   /** Discards the cached listings. */
@@ -202,34 +257,37 @@ export class FileRoots {
     return content;
   }
 
-  #find(path: string, saltenv: string): FoundFile | undefined {
+  #find(path: string, saltenv: string): Found | undefined {
     const rel = normalise(path);
     if (rel === undefined) return undefined;
     for (const folder of this.folders(saltenv)) {
       const root = this.#realFolder(folder);
-      const full = posix.join(folder, rel);
+      const full = `${prefixOf(folder)}${rel}`;
       const unsaved = this.#options.unsaved?.get(full);
+      const saved = root === undefined ? undefined : this.#stat(root, full);
       const file =
-        (root === undefined ? undefined : this.#stat(root, full)) ??
-        (unsaved === undefined ? undefined : newFile(folder, full, unsaved));
+        saved?.stat ?? (unsaved === undefined ? undefined : newFile(folder, full, unsaved));
       if (!file || this.#ignored(rel)) continue;
-      checkTrusted(full, `The file salt://${rel}`);
-      return { path: full, rel, saltenv, ...file };
+      checkTrusted(full, `The file salt://${rel}`, saved?.entry);
+      const { size, mode, mtimeMs } = file;
+      return {
+        file: { path: full, rel, saltenv, size, mode: mode & 0o7777, mtimeMs },
+        stat: saved?.stat,
+      };
     }
     return undefined;
   }
 
-  #stat(root: string, full: string): Pick<FoundFile, 'size' | 'mode' | 'mtimeMs'> | undefined {
+  #stat(root: string, full: string): { entry: Stats; stat: Stats } | undefined {
     try {
       const entry = lstatSync(full);
       const isLink = entry.isSymbolicLink();
       const above = this.#realFolder(posix.dirname(full));
       if (above === undefined) return undefined;
-      const real = isLink ? realpathSync.native(full) : posix.join(above, posix.basename(full));
+      const real = isLink ? realpathSync.native(full) : above;
       if (!isWithinRoot(root, real)) return undefined;
       const stat = isLink ? statSync(real) : entry;
-      if (!stat.isFile()) return undefined;
-      return { size: stat.size, mode: stat.mode & 0o7777, mtimeMs: stat.mtimeMs };
+      return stat.isFile() ? { entry, stat } : undefined;
     } catch {
       return undefined;
     }
@@ -239,7 +297,7 @@ export class FileRoots {
   #realFolder(folder: string): string | undefined {
     const known = this.#realFolders.get(folder);
     if (known !== undefined || this.#realFolders.has(folder)) return known;
-    const real = realPath(folder);
+    const real = resolvedPath(folder);
     if (this.#realFolders.size >= mostFound) this.#realFolders.clear();
     this.#realFolders.set(folder, real);
     return real;
@@ -286,48 +344,31 @@ export class FileRoots {
   }
 }
 
+/** A file that was found, with the look that found it; unsaved ones have none. */
+type Found = { readonly file: FoundFile; readonly stat: Stats | undefined };
+
+type Hashed = FileStamp & { readonly sha256: string | Promise<string> };
+
+/** A file as listings contain it. */
+type ListedHash = Pick<FoundFile, 'size' | 'mode'> & {
+  /** Throws whatever reading the file throws. */
+  readonly sha256: () => string | Promise<string>;
+};
+
 /** The content of a file; its text after the first use. */
 type Content = { readonly stamp: string; readonly bytes: Buffer; text?: string };
 
 const cachedSize = 1024 * 1024;
-const readAhead = 256 * 1024;
-/** Up to this size, handing a file to another thread takes longer than reading it. */
-const smallFile = 64 * 1024;
+/** Hashing fewer files takes no longer than reading kept hashes. */
+const fewestKept = 200;
 /** Limit of cached look-ups: hosts may request any number of paths. */
 const mostFound = 50_000;
 
 /** Characters of a path, as Linux's PATH_MAX. */
 const longestPath = 4096;
 
-const isName = (saltenv: string): boolean =>
-  saltenv !== '' && !/[/\\\0]/.test(saltenv) && saltenv !== '.' && saltenv !== '..';
-
-/** Normalizes a path; undefined if it leads out of the roots. */
-const normalise = (path: string): string | undefined => {
-  if (path === '' || path.includes('\0') || posix.isAbsolute(path)) return undefined;
-  const rel = posix.normalize(path);
-  return rel === '..' || rel.startsWith('../') || rel === '.' || rel.endsWith('/')
-    ? undefined
-    : rel;
-};
-
-const realPath = (path: string): string | undefined => {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
-};
-
 const stampOf = ({ size, mtimeMs, ino, ctimeMs }: Stats): string =>
   `${size}:${mtimeMs}:${ctimeMs}:${ino}`;
-
-const hashFile = async (path: string, size: number): Promise<string> => {
-  if (size <= smallFile) return createHash('sha256').update(readFileSync(path)).digest('hex');
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path, { highWaterMark: readAhead }), hash);
-  return hash.digest('hex');
-};
 
 /** The names of the SLS among these files, sorted. */
 export const statesAmong = (files: readonly string[]): string[] => {

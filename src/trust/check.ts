@@ -27,16 +27,19 @@ const mostLinks = 40;
  *
  * @param path the file to be read or run
  * @param what its name in messages, with an article: `The roster`; the path is added to it
+ * @param entry the `lstat` of the path, where it was just made
  * @throws TsaltError `untrusted`
  */
-export const checkTrusted = (path: string, what: string): void => {
-  const flaw = flawOf(path);
+export const checkTrusted = (path: string, what: string, entry?: Stats): void => {
+  const flaw = flawOf(path, entry);
   if (flaw !== undefined) throw untrusted(path, what, flaw);
 };
 
-const flawOf = (path: string): Flaw | undefined => {
+const flawOf = (path: string, entry?: Stats): Flaw | undefined => {
   // Windows has neither owners nor modes.
   if (process.geteuid === undefined || owners().anyone) return undefined;
+  const isSafeEntry = entry && !entry.isSymbolicLink() && whyNot(entry) === undefined;
+  if (isSafeEntry && safeFolders.has(path.slice(0, path.lastIndexOf('/')))) return undefined;
   const full = resolve(path);
   const folder = dirname(full);
   const known = safeFolders.get(folder);

@@ -18,6 +18,7 @@ import type { StateResults } from '../../protocol/result.ts';
 import type { TextReads } from '../../render/types.ts';
 import type { NodeSource } from '../../transport/node-source.ts';
 import type { PillarSettings } from '../../wrapper/context.ts';
+import type { KeptHashes } from './kept-hashes.ts';
 import type { KeptYaml } from './kept-yaml.ts';
 import type { UserModules } from './user-modules.ts';
 
@@ -37,6 +38,8 @@ export type Shared = {
   readonly yamlCache?: KeptYaml;
   /** Other runs of a session follow: what does not change until then is kept for them. */
   readonly isRepeated?: boolean;
+  /** Hashes of large folders of the file roots, from earlier runs. */
+  readonly keptHashes?: KeptHashes;
   /** Data of other hosts; absent where no host can be asked. */
   readonly mine?: Mine;
   /** Asks the main process to compile a host's pillar; absent in the main process itself. */

@@ -21,6 +21,7 @@ import { openTransport } from '../../transport/open-transport.ts';
 import type { Transport } from '../../transport/transport.ts';
 import { reportUnwritableCaches } from '../../trust/spare-cache.ts';
 import { controlFunctions } from '../../wrapper/table.ts';
+import { KeptHashes } from '../facts/kept-hashes.ts';
 import { KeptYaml } from '../facts/kept-yaml.ts';
 import type { Shared, SharedFiles } from '../facts/shared.ts';
 import { loadUserModules, type UserModules } from '../facts/user-modules.ts';
@@ -164,6 +165,7 @@ const conduct = async (
   } finally {
     await close();
     await shared.yamlCache?.save();
+    await shared.keptHashes?.save();
     emit({ type: 'end' });
   }
   if (stopped) throw stopped;
@@ -268,7 +270,12 @@ export const shareRequest = (
 ): Shared => {
   const { config } = request;
   const rootsOptions = unsaved ? { ...config, unsaved } : config;
-  const fileRoots = new FileRoots(config.file_roots, rootsOptions, before?.fileRoots);
+  const keptHashes = new KeptHashes(config.cachedir);
+  const fileRoots = new FileRoots(
+    config.file_roots,
+    { ...rootsOptions, keptHashes },
+    before?.fileRoots,
+  );
   const pillarRoots = new FileRoots(config.pillar_roots, rootsOptions, before?.pillarRoots);
   if (before) {
     keepTexts(before.fileRoots, fileRoots);
@@ -297,6 +304,7 @@ export const shareRequest = (
       return own;
     },
     yamlCache: new KeptYaml(config.cachedir),
+    keptHashes,
     nodeSource: nodeSource({
       cacheDir: config.cachedir,
       mirrors: readMirrors(config.node_mirror),

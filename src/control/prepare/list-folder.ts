@@ -42,20 +42,31 @@ export async function* hashedPieces(
 ): AsyncGenerator<ListedFile[]> {
   const turns = new Turns(turnLength);
   const prefix = prefixOf(folder);
+  const names = listFolder(roots, folder);
+  const kept = roots.keptHashes(prefix, folder.saltenv, names.length);
   let piece: ListedFile[] = [];
-  for (const name of listFolder(roots, folder)) {
-    await turns.pause();
-    const file = `${prefix}${name}`;
-    const { size = 0, mode = 0 } = roots.find(file, folder.saltenv) ?? {};
-    const sha256 = size > hashLimit ? null : await hashIn(roots, file, folder.saltenv);
-    piece.push([name, size, mode, sha256]);
+  for (const name of names) {
+    if (turns.areOver) await turns.pause();
+    const file = roots.listed(`${prefix}${name}`, folder.saltenv, kept);
+    const { size = 0, mode = 0 } = file ?? {};
+    const sha256 = !file || size > hashLimit ? null : hashOf(file);
+    piece.push([name, size, mode, sha256 instanceof Promise ? await sha256 : sha256]);
     if (piece.length < pieceSize) continue;
     yield piece;
     piece = [];
   }
+  kept?.end();
   if (piece.length > 0) yield piece;
 }
 
 /** Hashes a listed file; null if it cannot be read: its own state will report that. */
-const hashIn = (roots: FileRoots, file: string, saltenv: string): Promise<string | null> =>
-  (async () => roots.hash(file, saltenv))().catch(() => null);
+const hashOf = ({
+  sha256,
+}: NonNullable<ReturnType<FileRoots['listed']>>): string | null | Promise<string | null> => {
+  try {
+    const hash = sha256();
+    return typeof hash === 'string' ? hash : hash.catch(() => null);
+  } catch {
+    return null;
+  }
+};

@@ -1,0 +1,36 @@
+import { realpathSync } from 'node:fs';
+import { posix } from 'node:path';
+
+/** Whether a text can be the name of a saltenv, which is a part of paths. */
+export const isSaltenvName = (saltenv: string): boolean =>
+  saltenv !== '' && !/[/\\\0]/.test(saltenv) && saltenv !== '.' && saltenv !== '..';
+
+/** Normalizes a path; undefined if it leads out of the roots. */
+export const normalise = (path: string): string | undefined => {
+  if (path === '' || path.includes('\0') || posix.isAbsolute(path)) return undefined;
+  const rel = posix.normalize(path);
+  return rel === '..' || rel.startsWith('../') || rel === '.' || rel.endsWith('/')
+    ? undefined
+    : rel;
+};
+
+/** Returns a path without links; undefined if nothing is there. */
+export const resolvedPath = (path: string): string | undefined => {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
+};
+
+const prefixes = new Map<string, string>();
+
+/** Returns what a root's folder puts before normalized paths: joining each of thousands takes longer. */
+export const prefixOf = (folder: string): string => {
+  let prefix = prefixes.get(folder);
+  if (prefix === undefined) {
+    prefix = posix.join(folder, 'x').slice(0, -1);
+    prefixes.set(folder, prefix);
+  }
+  return prefix;
+};
