@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { Turns } from '../../protocol/turns.ts';
 import type { DesiredPerms } from '../_shared/files/check-perms.ts';
 import { keepsMode, modeText, normalizeMode } from '../_shared/files/file-mode.ts';
 import { lstatOf } from '../_shared/files/file-paths.ts';
@@ -35,8 +36,11 @@ export const creatorOfNew = (
   { template, context, defaults, dirMode, ...perms }: Options,
 ): ((file: string) => Promise<StateReturn | undefined>) => {
   const isUsed = !__opts__.test && !template && context === null && defaults === null;
+  const turns = new Turns();
   return async file => {
     if (!isUsed || !isAbsent(file)) return undefined;
+    // Thousands of contents may have arrived, and the control node waits for signs of life.
+    if (turns.areOver) await turns.pause();
     try {
       return await create(join(path, file), `${folder.path}/${file}`, folder.saltenv, {
         perms,

@@ -87,7 +87,7 @@ export const recursedFiles = async (
 export const sourceIn = ({ source, query }: ControlFolder, file: string): string =>
   `${source}/${file}${query}`;
 
-/** What is in the place of a file. */
+/** Whether a file is as it should be, does not exist, or differs. */
 type Finding = 'present' | 'absent' | 'other';
 
 /**

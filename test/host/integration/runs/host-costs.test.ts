@@ -142,7 +142,8 @@ ${lines.replaceAll('NUMBER', String(at))}`,
     // Its directory, the temporary file (three times), and the new one.
     expect(perState(kind, looks)).toBeLessThanOrEqual(5.1);
     expect(perState(kind, one => one.calls.rename ?? 0)).toBeCloseTo(1, 1);
-    expect(perState(kind, one => one.promises)).toBeLessThanOrEqual(19);
+    // A state of file.managed makes 25. A pause, which a slow machine makes more often, makes a few.
+    expect(perState(kind, one => one.promises)).toBeLessThanOrEqual(21);
   });
 
   test('new contents: a state makes one file and renames it; one sync is for all of them', () => {
