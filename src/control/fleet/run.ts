@@ -131,12 +131,13 @@ const conduct = async (
   const targets = pickTargets(request);
   const { hosts, undecided } = targets;
   if (hosts.length === 0) throw noTarget(request);
+  const before = kept?.filesOf(request.config);
   const shared = {
-    ...shareRequest(request, emit, kept?.files ? { before: kept.files } : {}),
+    ...shareRequest(request, emit, before ? { before } : {}),
     ...(kept ? { isRepeated: true } : {}),
     ...(conductor ? { conductor } : {}),
   };
-  if (kept) kept.files = { fileRoots: shared.fileRoots, pillarRoots: shared.pillarRoots };
+  kept?.keepFiles(shared);
   for (const message of optionsWithoutEffect(request.config))
     emit({ type: 'log', level: 'warning', module: 'config', message });
   if (request.raw === undefined) await checkModules(request, shared);
