@@ -36,7 +36,7 @@ export const hostLimits = (say: (message: string) => void): PeerLimits => {
   const taken = new Map<string, number>();
   const admitsOutput = outputBucket();
   return {
-    json: { values: 1_000_000, keys: 100_000, depth: 200 },
+    json: { values: 1_000_000, keys: 200_000, depth: 200 },
     long: { newSpool: () => new Spool(), done: collectGarbage },
     requests: 256,
     requestBytes: 32 * megabyte,
