@@ -131,13 +131,12 @@ const conduct = async (
   const targets = pickTargets(request);
   const { hosts, undecided } = targets;
   if (hosts.length === 0) throw noTarget(request);
-  const before = kept?.filesOf(request.config);
   const shared = {
-    ...shareRequest(request, emit, before ? { before } : {}),
+    ...shareRequest(request, emit, kept?.files ? { before: kept.files } : {}),
     ...(kept ? { isRepeated: true } : {}),
     ...(conductor ? { conductor } : {}),
   };
-  kept?.keepFiles(shared);
+  if (kept) kept.files = { fileRoots: shared.fileRoots, pillarRoots: shared.pillarRoots };
   for (const message of optionsWithoutEffect(request.config))
     emit({ type: 'log', level: 'warning', module: 'config', message });
   if (request.raw === undefined) await checkModules(request, shared);

@@ -1,11 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
-import type { Request } from '../../config/request.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { RunEvent } from '../../protocol/event.ts';
 import type { Handler, PeerLimits } from '../../protocol/peer.ts';
 import type { Link } from '../../transport/runtime-link.ts';
 import type { Connection, Transport } from '../../transport/transport.ts';
-import type { Shared, SharedFiles } from '../facts/shared.ts';
+import type { SharedFiles } from '../facts/shared.ts';
 import type { HostAttempt } from './attempt.ts';
 import type { HostRun } from './host-run.ts';
 
@@ -70,24 +68,12 @@ export class RuntimeSlot {
 export class KeptRuntimes {
   /** Opened by the first run. */
   transport: Transport | undefined;
+  /** Files that the last run read, with the texts rendered from them. The next one reads what changed. */
+  files: SharedFiles | undefined;
   /** Emits what the transport logs, as an event of the current run. */
   emit: (event: RunEvent) => void = () => undefined;
   readonly #slots = new Map<string, RuntimeSlot>();
-  #files: (SharedFiles & { readonly config: Request['config'] }) | undefined;
   #isClosed = false;
-
-  /**
-   * Returns the files that the last run read, with the texts rendered from them: the next run reads
-   * what changed. Undefined after a change of the configuration, which may change any text.
-   */
-  filesOf(config: Request['config']): SharedFiles | undefined {
-    return this.#files && isDeepStrictEqual(this.#files.config, config) ? this.#files : undefined;
-  }
-
-  /** Keeps the files of a run for the next one. */
-  keepFiles({ fileRoots, pillarRoots, request }: Shared): void {
-    this.#files = { fileRoots, pillarRoots, config: request.config };
-  }
 
   /** Takes a host's runtime for a run; undefined where none is alive or it runs another artifact. */
   take(host: string, artifact: string): RuntimeSlot | undefined {
