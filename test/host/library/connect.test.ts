@@ -93,7 +93,7 @@ test('states are read again in each run, and events and results belong to that r
   session.close();
 });
 
-test('each run sees what has changed: a template, a file that it imports, the pillar, the roster', async () => {
+test('each run sees what has changed: templates, files that they import, pillar, roster, configuration', async () => {
   project.write({
     'states/made.sls': `#!jinja|yaml
 made:
@@ -133,6 +133,12 @@ made:
   const template = readFileSync(join(project.dir, 'states/made.jinja'), 'utf8');
   project.write({ 'states/made.jinja': template.replace('a ', 'd ') });
   expect(await made()).toBe('d c 2 blue\n');
+  project.write({ 'states/made.jinja': '{% set name = "e" %}\n{{ name }}\n' });
+  expect(await made()).toBe('\ne\n');
+  const config = readFileSync(join(project.dir, 'tsalt.yaml'), 'utf8');
+  project.write({ 'tsalt.yaml': `${config}jinja_env: {trim_blocks: true}\n` });
+  expect(await made()).toBe('e\n');
+  project.write({ 'tsalt.yaml': config });
   session.close();
 });
 
