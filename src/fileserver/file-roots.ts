@@ -17,7 +17,7 @@ import { readAhead, sha256Of, sha256OfFile, smallFile } from './hash-file.ts';
 import { type IgnoreRules, ignoreTest } from './ignore.ts';
 import { listTree, type Tree } from './list-tree.ts';
 import { isWithinRoot, newFile } from './new-file.ts';
-import { isSaltenvName, normalise, prefixOf, resolvedPath } from './root-paths.ts';
+import { isSaltenvName, normalise, resolvedPath } from './root-paths.ts';
 import { parseSaltUrl } from './url.ts';
 
 export type FileRootsOptions = IgnoreRules & {
@@ -248,11 +248,11 @@ export class FileRoots {
 
   #content({ path }: FoundFile): Content {
     const unsaved = this.#options.unsaved?.get(path);
-    if (unsaved !== undefined) return { stamp: '', bytes: Buffer.from(unsaved), text: unsaved };
-    const stamp = stampOf(statSync(path));
+    if (unsaved !== undefined) return { bytes: Buffer.from(unsaved), text: unsaved };
+    const stat = statSync(path);
     const known = this.#contents.get(path);
-    if (known?.stamp === stamp) return known;
-    const content: Content = { stamp, bytes: readFileSync(path) };
+    if (known?.stat && isSameFile(known.stat, stat)) return known;
+    const content: Content = { stat, bytes: readFileSync(path) };
     if (content.bytes.length <= cachedSize) this.#contents.set(path, content);
     return content;
   }
@@ -262,7 +262,7 @@ export class FileRoots {
     if (rel === undefined) return undefined;
     for (const folder of this.folders(saltenv)) {
       const root = this.#realFolder(folder);
-      const full = `${prefixOf(folder)}${rel}`;
+      const full = posix.join(folder, rel);
       const unsaved = this.#options.unsaved?.get(full);
       const saved = root === undefined ? undefined : this.#stat(root, full);
       const file =
@@ -356,7 +356,7 @@ type ListedHash = Pick<FoundFile, 'size' | 'mode'> & {
 };
 
 /** The content of a file; its text after the first use. */
-type Content = { readonly stamp: string; readonly bytes: Buffer; text?: string };
+type Content = { readonly stat?: FileStamp; readonly bytes: Buffer; text?: string };
 
 const cachedSize = 1024 * 1024;
 /** Hashing fewer files takes no longer than reading kept hashes. */
@@ -366,9 +366,6 @@ const mostFound = 50_000;
 
 /** Characters of a path, as Linux's PATH_MAX. */
 const longestPath = 4096;
-
-const stampOf = ({ size, mtimeMs, ino, ctimeMs }: Stats): string =>
-  `${size}:${mtimeMs}:${ctimeMs}:${ino}`;
 
 /** The names of the SLS among these files, sorted. */
 export const statesAmong = (files: readonly string[]): string[] => {

@@ -22,15 +22,3 @@ export const resolvedPath = (path: string): string | undefined => {
     return undefined;
   }
 };
-
-const prefixes = new Map<string, string>();
-
-/** Returns what a root's folder puts before normalized paths: joining each of thousands takes longer. */
-export const prefixOf = (folder: string): string => {
-  let prefix = prefixes.get(folder);
-  if (prefix === undefined) {
-    prefix = posix.join(folder, 'x').slice(0, -1);
-    prefixes.set(folder, prefix);
-  }
-  return prefix;
-};
