@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { largestOfMany } from '../../protocol/many-files.ts';
 import { Turns } from '../../protocol/turns.ts';
 import type { DesiredPerms } from '../_shared/files/check-perms.ts';
 import { keepsMode, modeText, normalizeMode } from '../_shared/files/file-mode.ts';
@@ -8,9 +9,6 @@ import { newReturn } from '../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import type { ControlFolder } from './control-folder.ts';
 import { createFile, type DesiredFile } from './managed-file.ts';
-
-/** Content up to this size arrives in memory, together with that of other files. */
-const largest = 64 * 1024;
 
 type Options = Pick<DesiredFile, 'dirMode'> &
   Pick<DesiredPerms, 'user' | 'group' | 'mode'> & {
@@ -59,7 +57,7 @@ const create = async (
   { perms, dirMode }: Pick<DesiredFile, 'perms' | 'dirMode'>,
 ): Promise<StateReturn | undefined> => {
   const source = await controlFile(path, saltenv, { peek: true });
-  if (source === undefined || source.size > largest) return undefined;
+  if (source === undefined || source.size > largestOfMany) return undefined;
   const content = await source.content();
   // Something else may have made it while the content came.
   if (lstatOf(name) !== undefined) return undefined;
