@@ -50,7 +50,7 @@ export const watch = (
     conversation.expectEnd(why);
     void why.then(known => conversation.close(known));
   };
-  const every = timeouts?.heartbeat ?? 10;
+  const every = (timeouts?.heartbeat ?? 10) * 1000;
   // Beats are counted instead of time, which also passes while this process is stopped or busy.
   let last = heard();
   let pending = 0;
@@ -61,11 +61,11 @@ export const watch = (
     last = heard();
     pending = conversation.pending;
     // On a slow link a host answers late, since what it was sent arrives late.
-    const missed = beatsMissed + Math.floor(conversation.secondsBehind / every);
-    if (silent > missed)
-      endByForce(linkLost(host, every * missed), runtimeStuck(host, every * missed));
+    const missed = beatsMissed + Math.floor((conversation.secondsBehind * 1000) / every);
+    const seconds = (every * missed) / 1000;
+    if (silent > missed) endByForce(linkLost(host, seconds), runtimeStuck(host, seconds));
     else ping();
-  }, every * 1000);
+  }, every);
   const { total } = timeouts ?? {};
   const limit =
     total === undefined

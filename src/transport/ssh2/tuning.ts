@@ -1,9 +1,9 @@
 /**
  * Contains all uses of ssh2's private parts (1.17.0, pinned): faster signing, service request and
  * signed login in one flight, a reply that keeps sshd's output from waiting for our ACK, signs of
- * life, and a limit of decompressed packets. Each
- * function checks the parts that it needs and does nothing if they differ; the link is then slower
- * but still correct. test/host/transport/ssh2-tuning.test.ts fails when ssh2 changes.
+ * life, and a limit of decompressed packets. Each function checks the parts that it needs and does
+ * nothing if they differ; the link is then slower but still correct.
+ * test/host/transport/ssh2-tuning.test.ts fails when ssh2 changes.
  */
 import { createPrivateKey, sign } from 'node:crypto';
 import type { Readable } from 'node:stream';
