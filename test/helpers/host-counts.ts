@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { CliResult } from './cli.ts';
 import type { Project } from './project.ts';
@@ -22,6 +23,21 @@ export type HostCounts = {
 /** The system calls that are traced. */
 export const traced =
   'openat,statx,newfstatat,fstat,lstat,stat,rename,renameat,renameat2,fsync,fdatasync,syncfs,execve,write,writev';
+
+/** An SLS of files that one Jinja template makes. */
+export const managedFiles = (count: number): string =>
+  Array.from(
+    { length: count },
+    (_, at) => `{{ grains.root }}/target/${count}/f${at}:
+  file.managed:
+    - source: salt://one.jinja
+    - template: jinja
+    - context: {number: ${at}}
+    - user: ${userInfo().username}
+    - mode: '0644'
+    - makedirs: true
+`,
+  ).join('');
 
 /** strace is there and may trace. */
 export const canCount =

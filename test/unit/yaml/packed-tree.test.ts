@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isOrdered } from '../../../src/data/values/ordered.ts';
-import { keyPosition, nodePosition } from '../../../src/data/values/position.ts';
 import type { Data } from '../../../src/data/values/value.ts';
 import { loadYaml } from '../../../src/yaml/load.ts';
 import { packTree, readTree } from '../../../src/yaml/packed-tree.ts';
 import { parse } from '../../../src/yaml/parse.ts';
 import { YamlSource } from '../../../src/yaml/yaml-error.ts';
+import { described } from '../../helpers/described-data.ts';
 
 const sourceOf = (text: string): YamlSource => new YamlSource(text, { ordered: true });
 
@@ -21,22 +20,6 @@ const treeOf = (text: string, numbers = packed(text)): Data | undefined =>
 /** As nodes: a custom tag, also one that does not occur, needs them. */
 const composed = (text: string): Data =>
   loadYaml(text, { ordered: true, tags: new Map([['!never', data => data]]) });
-
-/** A value with all that is known of its collections. */
-const described = (data: Data | undefined): unknown => {
-  if (Array.isArray(data))
-    return {
-      at: nodePosition(data),
-      items: data.map((item, index) => [keyPosition(data, index), described(item)]),
-    };
-  if (data instanceof Map)
-    return {
-      at: nodePosition(data),
-      ordered: isOrdered(data),
-      pairs: [...data].map(([key, item]) => [key, keyPosition(data, key), described(item)]),
-    };
-  return data;
-};
 
 test.each([
   'a: 1\n',

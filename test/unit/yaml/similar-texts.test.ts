@@ -1,13 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isOrdered } from '../../../src/data/values/ordered.ts';
-import { keyPosition, nodePosition } from '../../../src/data/values/position.ts';
-import type { Data } from '../../../src/data/values/value.ts';
 import { packTree, readTree } from '../../../src/yaml/packed-tree.ts';
 import { parse } from '../../../src/yaml/parse.ts';
 import { moveTree, SimilarTexts } from '../../../src/yaml/similar-texts.ts';
 import { wordEdits } from '../../../src/yaml/word-edits.ts';
 import { YamlSource } from '../../../src/yaml/yaml-error.ts';
+import { described } from '../../helpers/described-data.ts';
 
 type Packed = Int32Array<ArrayBuffer>;
 
@@ -23,22 +21,6 @@ const moved = (known: string, text: string): Packed | undefined => {
   const packed = parsed(known);
   const edits = wordEdits(known, text);
   return packed && edits && moveTree({ text: known, packed }, text, edits);
-};
-
-/** A value with all that is known of its collections. */
-const described = (data: Data | undefined): unknown => {
-  if (Array.isArray(data))
-    return {
-      at: nodePosition(data),
-      items: data.map((item, index) => [keyPosition(data, index), described(item)]),
-    };
-  if (data instanceof Map)
-    return {
-      at: nodePosition(data),
-      ordered: isOrdered(data),
-      pairs: [...data].map(([key, item]) => [key, keyPosition(data, key), described(item)]),
-    };
-  return data;
 };
 
 const read = (text: string, packed: Packed | undefined): unknown => {

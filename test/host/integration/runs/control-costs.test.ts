@@ -1,9 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tsalt } from '../../../helpers/cli.ts';
-import { canCount, readTrace, traced } from '../../../helpers/host-counts.ts';
+import { canCount, managedFiles, readTrace, traced } from '../../../helpers/host-counts.ts';
 import { hasSshd } from '../../../helpers/sshd.ts';
 import { type SshdProject, startSshdProject } from '../../../helpers/sshd-project.ts';
 
@@ -13,20 +12,6 @@ type Counts = ReturnType<typeof readTrace>;
 describe.skipIf(!canCount || !hasSshd)('costs on the control node (needs strace and sshd)', () => {
   let project: SshdProject;
   const counts: Record<string, Counts> = {};
-
-  const sls = (count: number): string =>
-    Array.from(
-      { length: count },
-      (_, at) => `{{ grains.root }}/target/${count}/f${at}:
-  file.managed:
-    - source: salt://one.jinja
-    - template: jinja
-    - context: {number: ${at}}
-    - user: ${userInfo().username}
-    - mode: '0644'
-    - makedirs: true
-`,
-    ).join('');
 
   const run = async (...args: string[]): Promise<Counts> => {
     const trace = join(project.dir, 'trace');
@@ -46,8 +31,8 @@ describe.skipIf(!canCount || !hasSshd)('costs on the control node (needs strace 
   beforeAll(async () => {
     project = await startSshdProject({
       'states/one.jinja': 'number {{ number }}\n',
-      'states/many100.sls': sls(100),
-      'states/many1000.sls': sls(1000),
+      'states/many100.sls': managedFiles(100),
+      'states/many1000.sls': managedFiles(1000),
     });
     // The first runs make caches, of which those of a ping without grains are others.
     for (const args of [['test.ping'], ['test.ping'], ['test.ping']])

@@ -1,12 +1,12 @@
 // @module-tag slow
 import { readFileSync, rmSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tsalt } from '../../../helpers/cli.ts';
 import {
   canCount,
   countLines,
+  managedFiles,
   readTrace,
   type Trace,
   traced,
@@ -35,24 +35,10 @@ const secondOf = (one: Trace, two: Trace): Second => {
   };
 };
 
-const sls = (count: number): string =>
-  Array.from(
-    { length: count },
-    (_, at) => `{{ grains.root }}/target/${count}/f${at}:
-  file.managed:
-    - source: salt://one.jinja
-    - template: jinja
-    - context: {number: ${at}}
-    - user: ${userInfo().username}
-    - mode: '0644'
-    - makedirs: true
-`,
-  ).join('');
-
 const files = {
   'states/one.jinja': 'number {{ number }}\n',
-  'states/many100.sls': sls(100),
-  'states/many1000.sls': sls(1000),
+  'states/many100.sls': managedFiles(100),
+  'states/many1000.sls': managedFiles(1000),
 };
 
 const apply = (count: number): string => `state.apply many${count}`;
