@@ -64,6 +64,7 @@ export const pipelineAuth = (client: Client): boolean => {
   const accepted = protocol?._handlers.SERVICE_ACCEPT;
   if (!protocol || typeof accepted !== 'function') return false;
   if (typeof protocol.authPK !== 'function' || typeof protocol.service !== 'function') return false;
+  if (!canIgnore(protocol)) return false;
   const { authPK, service } = protocol;
   let first = true;
   protocol.authPK = function (user, key, algorithm, signer) {
@@ -76,6 +77,10 @@ export const pipelineAuth = (client: Client): boolean => {
       done(Buffer.from(key.sign(data, rsa ? 'sha512' : undefined))),
     );
   };
+  let isCompressed = true;
+  client.once('handshake', ({ cs }) => {
+    isCompressed = cs.compress !== 'none';
+  });
   let early = false;
   protocol.service = function (name) {
     service.call(this, name);
@@ -83,17 +88,36 @@ export const pipelineAuth = (client: Client): boolean => {
     accepted(this, name);
   };
   protocol._handlers.SERVICE_ACCEPT = (self, name) => {
-    if (early) early = false;
-    else accepted(self, name);
+    if (!early) accepted(self, name);
+    // Where compression begins with the end of the login, sshd would take the message for compressed.
+    else if (!isCompressed) sendIgnored(protocol);
+    early = false;
   };
   return true;
 };
 
 /**
- * Answers messages that sshd sends before the session is open (host key list, debug lines) at once
- * with SSH_MSG_IGNORE: at that time sshd's socket still uses Nagle's algorithm, so its channel
- * confirmation would wait 40 ms for our delayed ACK. ssh2's own proof request for the list is not
- * sent.
+ * Sends a message that says nothing (SSH_MSG_IGNORE, RFC 4253, 11.2), which carries our ACK. Until a
+ * session is open, sshd's socket uses Nagle's algorithm: what it has to say next would wait 40 ms for
+ * a delayed ACK.
+ */
+const sendIgnored = (protocol: Protocol): void => {
+  // Writer and cipher are replaced at each key exchange.
+  const { write } = protocol._packetRW;
+  const at = write.allocStart;
+  const packet = write.alloc(5);
+  packet[at] = 2;
+  packet.writeUInt32BE(0, at + 1);
+  protocol._cipher.encrypt(write.finalize(packet));
+};
+
+const canIgnore = ({ _packetRW }: Protocol): boolean =>
+  typeof _packetRW?.write?.alloc === 'function';
+
+/**
+ * Answers messages that sshd sends before the session is open (host key list, debug lines) at once,
+ * so that its channel confirmation does not wait for our ACK. ssh2's own proof request for the list is
+ * not sent.
  * @returns whether ssh2 has the expected parts
  */
 export const nudge = (client: Client): boolean => {
@@ -102,17 +126,10 @@ export const nudge = (client: Client): boolean => {
   const { GLOBAL_REQUEST: global, CHANNEL_OPEN_CONFIRMATION: confirmed } = handlers ?? {};
   if (!protocol || !handlers || typeof global !== 'function' || typeof confirmed !== 'function')
     return false;
-  if (typeof protocol._packetRW?.write?.alloc !== 'function') return false;
+  if (!canIgnore(protocol)) return false;
   let open = false;
   const ignore = (): void => {
-    if (open) return;
-    // Writer and cipher are replaced at each key exchange.
-    const { write } = protocol._packetRW;
-    const at = write.allocStart;
-    const packet = write.alloc(5);
-    packet[at] = 2;
-    packet.writeUInt32BE(0, at + 1);
-    protocol._cipher.encrypt(write.finalize(packet));
+    if (!open) sendIgnored(protocol);
   };
   handlers.CHANNEL_OPEN_CONFIRMATION = (self, ...rest) => {
     open = true;

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import ssh2, { type AuthMethod, type Client, type ParsedKey } from 'ssh2';
@@ -41,12 +42,17 @@ const login = (
   new Promise((resolve, reject) => {
     const client = new ssh2.Client();
     const sent: string[] = [];
+    const sock = connect(port, '127.0.0.1');
+    const write = sock.write.bind(sock) as (...args: unknown[]) => boolean;
+    sock.write = (...args: unknown[]) => {
+      sent.push('>bytes');
+      return write(...args);
+    };
     const key = ssh2.utils.parseKey(readFileSync(keyFile)) as ParsedKey;
     client.on('error', reject);
     client.on('ready', () => resolve({ client, sent }));
     client.connect({
-      host: '127.0.0.1',
-      port,
+      sock,
       username: user,
       hostVerifier: () => true,
       debug: text => {
@@ -97,8 +103,18 @@ test('the signed login leaves before the service is accepted', async () => {
   client.end();
   const request = sent.indexOf('>USERAUTH_REQUEST');
   expect(sent.filter(packet => packet === '>USERAUTH_REQUEST')).toHaveLength(1);
-  expect(sent[request - 1]).toBe('>SERVICE_REQUEST');
+  expect(sent.slice(0, request).findLast(packet => packet !== '>bytes')).toBe('>SERVICE_REQUEST');
   expect(sent.indexOf('<SERVICE_ACCEPT')).toBeGreaterThan(request);
+});
+
+// Without an answer sshd's next message, the end of the login, would wait for a delayed ACK.
+test('the acceptance of the service is answered', async () => {
+  const { client, sent } = await login(target.server.port, 'tester', target.host.priv ?? '', made =>
+    pipelineAuth(made),
+  );
+  client.end();
+  const accepted = sent.indexOf('<SERVICE_ACCEPT');
+  expect(sent.slice(accepted + 1, sent.indexOf('<USERAUTH_SUCCESS'))).toContain('>bytes');
 });
 
 test.skipIf(!hasSshd)(
