@@ -17,7 +17,7 @@ import type { Opened } from './commands.ts';
 import { completionScript } from './completion/scripts.ts';
 import { exitCode, exitCodeOfError, mostSevereCode } from './exit-code.ts';
 import { openGiven } from './open-given.ts';
-import { parseArguments } from './parse.ts';
+import { quickParse } from './quick-parse.ts';
 import { runCall } from './run-call.ts';
 import { print } from './standard-output.ts';
 import { createAsk } from './terminal.ts';
@@ -163,7 +163,7 @@ class ConsoleSession {
         this.#isTest = second === 'on';
         return this.#show(this.#isTest ? 'Nothing is changed from now on.\n' : '');
       }
-      if (first === 'target') return this.#setTarget(words.slice(1));
+      if (first === 'target') return await this.#setTarget(words.slice(1));
       return await this.#run(first === 'on' ? words.slice(1) : words, first === 'on');
     } catch (error) {
       process.stderr.write(`${errorText(error)}\n`);
@@ -176,9 +176,9 @@ class ConsoleSession {
     return exitCode.ok;
   }
 
-  #setTarget(words: readonly string[]): number {
+  async #setTarget(words: readonly string[]): Promise<number> {
     if (words.length === 0) return this.#show(`${this.#target}\n`);
-    const { options, words: found } = parseArguments(words);
+    const { options, words: found } = await parse(words);
     const [target, ...more] = found;
     if (target === undefined || more.length > 0)
       throw new TsaltError('usage-words', 'target takes one target.');
@@ -196,7 +196,7 @@ class ConsoleSession {
   }
 
   async #run(words: readonly string[], hasTarget: boolean): Promise<number> {
-    const typed = parseArguments(words);
+    const typed = await parse(words);
     const base = hasTarget ? this.#withoutTarget() : this.#options;
     const test = this.#isTest ? { 'dry-run': true } : {};
     const given: Given = {
@@ -243,6 +243,10 @@ class ConsoleSession {
     }
   }
 }
+
+/** Making the parser of all options takes longer than a ping. */
+const parse = async (words: readonly string[]): Promise<Given> =>
+  quickParse(words) ?? (await import('./parse.ts')).parseArguments(words);
 
 const historyName = 'console-history';
 
