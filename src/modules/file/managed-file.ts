@@ -90,13 +90,23 @@ const replaceFile = async (ret: StateReturn, file: DesiredFile): Promise<StateRe
 
 /** Creates a file where nothing is, and reports into `ret`. */
 export const createFile = async (ret: StateReturn, file: DesiredFile): Promise<StateReturn> => {
-  const { name, perms, source, contents } = file;
+  const { name, perms } = file;
   if (!isDir(dirname(name))) {
     if (!file.makedirs) return failed(ret, 'Parent directory not present');
     const mode = file.dirMode ?? traversable(perms.mode);
     makeDirs(dirname(name), { user: perms.user, group: perms.group, mode });
   }
-  const content = (await wholeContent(file)) ?? contentOf('');
+  return placeNew(ret, file, (await wholeContent(file)) ?? contentOf(''));
+};
+
+/** As `createFile`, in a directory that exists. @param isNew see `writeAtomic` */
+export const placeNew = (
+  ret: StateReturn,
+  file: DesiredFile,
+  content: FileContent,
+  isNew = false,
+): StateReturn => {
+  const { name, perms, source, contents } = file;
   const open = 0o666 & ~process.umask();
   const wanted = { ...perms, mode: normalizeMode(perms.mode) ?? modeText(open) };
   const before: Before = {
@@ -105,11 +115,11 @@ export const createFile = async (ret: StateReturn, file: DesiredFile): Promise<S
     mode: source || perms.mode ? 0o600 : open,
   };
   const owned = ownership(wanted);
-  content.place(name, owned);
+  const made = content.place(name, owned, isNew);
   restoreContext(name);
   if (source || contents) ret.changes.diff = 'New file';
   else ret.changes.new = `file ${name} created`;
-  const changes = changesOfNew(name, wanted, owned, before);
+  const changes = made && changesOfNew(made, wanted, owned, before);
   if (changes) Object.assign(ret.changes, changes);
   else {
     const result = reportPerms(ret, { ...file, perms: wanted }, before);
@@ -119,18 +129,17 @@ export const createFile = async (ret: StateReturn, file: DesiredFile): Promise<S
 };
 
 /**
- * Returns what `checkPerms` reports of a new file that has its owner and mode, by one look; undefined
- * where it does not have them, or where that is not all.
+ * Returns what `checkPerms` reports of a new file that has its owner and mode; undefined where it does
+ * not have them, or where that is not all.
  */
 const changesOfNew = (
-  name: string,
+  found: Stats,
   { user, group, mode, attrs, selinux }: DesiredPerms,
   owned: Ownership,
   before: Before,
 ): PlainDict | undefined => {
   if (typeof attrs === 'string' || selinux) return undefined;
-  const found = lstatOf(name);
-  if (!found?.isFile() || modeText(found.mode) !== mode) return undefined;
+  if (!found.isFile() || modeText(found.mode) !== mode) return undefined;
   const changes: PlainDict = {};
   for (const [key, value, id] of [
     ['user', user, 'uid'],

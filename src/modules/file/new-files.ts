@@ -8,14 +8,13 @@ import { controlFile } from '../_shared/sources/control-files.ts';
 import { newReturn } from '../_shared/states/returns.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import type { ControlFolder } from './control-folder.ts';
-import { createFile, type DesiredFile } from './managed-file.ts';
+import { type DesiredFile, placeNew } from './managed-file.ts';
 
-type Options = Pick<DesiredFile, 'dirMode'> &
-  Pick<DesiredPerms, 'user' | 'group' | 'mode'> & {
-    readonly template: string | null;
-    readonly context: PlainDict | null;
-    readonly defaults: PlainDict | null;
-  };
+type Options = Pick<DesiredPerms, 'user' | 'group' | 'mode'> & {
+  readonly template: string | null;
+  readonly context: PlainDict | null;
+  readonly defaults: PlainDict | null;
+};
 
 /**
  * Returns a function that creates one file of a folder where nothing is yet, in a directory that
@@ -31,7 +30,7 @@ export const creatorOfNew = (
   path: string,
   folder: ControlFolder,
   isAbsent: (file: string) => boolean,
-  { template, context, defaults, dirMode, ...perms }: Options,
+  { template, context, defaults, ...perms }: Options,
 ): ((file: string) => Promise<StateReturn | undefined>) => {
   const isUsed = !__opts__.test && !template && context === null && defaults === null;
   const turns = new Turns();
@@ -40,10 +39,7 @@ export const creatorOfNew = (
     // Thousands of contents may have arrived, and the control node waits for signs of life.
     if (turns.areOver) await turns.pause();
     try {
-      return await create(join(path, file), `${folder.path}/${file}`, folder.saltenv, {
-        perms,
-        dirMode,
-      });
+      return await create(join(path, file), `${folder.path}/${file}`, folder.saltenv, perms);
     } catch {
       return undefined;
     }
@@ -54,7 +50,7 @@ const create = async (
   name: string,
   path: string,
   saltenv: string,
-  { perms, dirMode }: Pick<DesiredFile, 'perms' | 'dirMode'>,
+  perms: DesiredFile['perms'],
 ): Promise<StateReturn | undefined> => {
   const source = await controlFile(path, saltenv, { peek: true });
   if (source === undefined || source.size > largestOfMany) return undefined;
@@ -63,11 +59,10 @@ const create = async (
   if (lstatOf(name) !== undefined) return undefined;
   const { sha256: hsum, mode: ofSource } = source;
   const kept = keepsMode(perms.mode) && ofSource !== undefined ? modeText(ofSource) : perms.mode;
-  return createFile(newReturn(name), {
+  const file = {
     name,
     source: { sum: { hash_type: 'sha256', hsum }, content: async () => content },
     perms: { ...perms, mode: normalizeMode(kept) },
-    makedirs: true,
-    dirMode,
-  });
+  };
+  return placeNew(newReturn(name), file, content, true);
 };

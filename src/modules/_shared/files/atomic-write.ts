@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { basename, dirname, join, resolve } from 'node:path';
 import { CommandExecutionError } from '../../api.ts';
 import {
@@ -11,14 +10,16 @@ import {
   fstatSync,
   fsyncSync,
   openSync,
+  renameBeside,
   renameSync,
   rmSync,
+  type Stats,
   writeSync,
 } from '../safe-fs/fs.ts';
 import { forProgram, withParent } from '../safe-fs/open-parent.ts';
 import { statOf } from './file-paths.ts';
 import { fsyncLater } from './fsync-pending.ts';
-import { keepAtExit, removeAtExit } from './temporary.ts';
+import { keepAtExit, removeNamedAtExit, temporaryName } from './temporary.ts';
 
 /** Owner, group and mode of a file; those left out are the process's defaults. */
 export type Ownership = { readonly uid?: number; readonly gid?: number; readonly mode?: number };
@@ -29,16 +30,20 @@ export type Ownership = { readonly uid?: number; readonly gid?: number; readonly
  * on the disk before; what is new is so when the run ends. Owner and mode of an existing file are
  * kept unless `ownership` says otherwise; its access list and extended attributes are kept where
  * the host's `cp` can copy them.
+ *
+ * @param isNew nothing is in the file's place, as was just seen
+ * @returns the file as it is now; undefined where it had to be copied into an existing one
  */
 export const writeAtomic = (
   path: string,
   content: Buffer | string,
   ownership: Ownership = {},
-): void => {
+  isNew = false,
+): Stats | undefined => {
   const temp = openTemp(dirname(path), basename(path));
   try {
     fillTemp(temp, typeof content === 'string' ? Buffer.from(content) : content);
-    commitTemp(temp, path, ownership);
+    return commitTemp(temp, path, ownership, isNew);
   } catch (error) {
     discardTemp(temp);
     throw error;
@@ -54,13 +59,11 @@ export type Temp = {
 
 /** A new empty file that only we can read, with a name nobody can guess. */
 export const openTemp = (dir: string, near: string): Temp => {
-  // Node draws the randomness of many UUIDs at once.
-  const name = randomUUID().replaceAll('-', '').slice(0, 18);
-  const path = join(dir, `.${near.slice(0, 64)}.${name}.tmp`);
+  const path = join(dir, temporaryName(near));
   const { O_CREAT, O_EXCL, O_RDWR, O_NOFOLLOW } = constants;
   const shown = join(dir, near);
   try {
-    removeAtExit(path);
+    removeNamedAtExit(dir, path);
     const fd = openSync(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0o600);
     return { path, fd, shown };
   } catch (error) {
@@ -99,9 +102,14 @@ export const fillTemp = ({ fd, shown }: Temp, bytes: Uint8Array): void => {
   }
 };
 
-/** Sets owner and mode of a temporary file and renames it to `path`. */
-export const commitTemp = (temp: Temp, path: string, ownership: Ownership = {}): void => {
-  const old = statOf(path);
+/** Sets owner and mode of a temporary file and renames it to `path`; see `writeAtomic`. */
+export const commitTemp = (
+  temp: Temp,
+  path: string,
+  ownership: Ownership = {},
+  isNew = false,
+): Stats | undefined => {
+  const old = isNew ? undefined : statOf(path);
   const uid = ownership.uid ?? old?.uid;
   const gid = ownership.gid ?? old?.gid;
   const keeps = old !== undefined && uid === old.uid && gid === old.gid;
@@ -110,34 +118,36 @@ export const commitTemp = (temp: Temp, path: string, ownership: Ownership = {}):
   if (old) keepAttributes(path, temp.fd);
   own(temp.fd, uid, gid);
   fchmodSync(temp.fd, mode);
+  const made = fstatSync(temp.fd);
   // A replacement must be on the disk before the old file is gone; a new file may be synced later.
   const canWait = old === undefined && (mode & 0o400) !== 0;
   if (!canWait) fsyncSync(temp.fd);
   try {
-    renameSync(temp.path, path);
+    if (dirname(temp.path) === dirname(path)) renameBeside(temp.path, path);
+    else renameSync(temp.path, path);
     keepAtExit(temp.path);
     closeSync(temp.fd);
     if (canWait) fsyncLater(path);
+    return made;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EBUSY') {
       overwrite(temp, path);
-      return;
+      return undefined;
     }
     if (code !== 'EXDEV') throw error;
     const near = openTemp(dirname(path), basename(path));
+    let copied: Stats | undefined;
     try {
       copyFileSync(temp.path, near.path);
-      commitTemp(near, path, {
-        ...(uid !== undefined && { uid }),
-        ...(gid !== undefined && { gid }),
-        mode,
-      });
+      const owner = { ...(uid !== undefined && { uid }), ...(gid !== undefined && { gid }) };
+      copied = commitTemp(near, path, { ...owner, mode }, isNew);
     } catch (cause) {
       discardTemp(near);
       throw cause;
     }
     discardTemp(temp);
+    return copied;
   }
 };
 
@@ -172,6 +182,7 @@ export const discardTemp = (temp: Temp): void => {
 
 /** Changes the owner where that is allowed. Only root may; callers compare and report the result. */
 const own = (fd: number, uid: number | undefined, gid: number | undefined): void => {
+  if (uid === undefined && gid === undefined) return;
   const now = fstatSync(fd);
   const wanted = { uid: uid ?? now.uid, gid: gid ?? now.gid };
   if (wanted.uid === now.uid && wanted.gid === now.gid) return;

@@ -1,7 +1,13 @@
 import { createHash, type Hash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { basename, dirname } from 'node:path';
-import { createReadStream, fdatasyncSync, readFileSync, statSync } from '../safe-fs/fs.ts';
+import {
+  createReadStream,
+  fdatasyncSync,
+  readFileSync,
+  type Stats,
+  statSync,
+} from '../safe-fs/fs.ts';
 import { decodeForDiff } from '../text/text-diff.ts';
 import {
   commitTemp,
@@ -24,8 +30,8 @@ export type FileContent = {
   readonly size: number;
   readonly sha256: string;
   readonly bytes: () => Buffer;
-  /** Puts the content at `path`, atomically, with the file's owner and mode. */
-  readonly place: (path: string, ownership: Ownership) => void;
+  /** Puts the content at `path`, atomically, with the file's owner and mode; see `writeAtomic`. */
+  readonly place: (path: string, ownership: Ownership, isNew?: boolean) => Stats | undefined;
   /** Removes what is left of it. */
   readonly discard: () => void;
 };
@@ -36,7 +42,7 @@ export const contentOf = (text: string | Buffer): FileContent => {
     size: bytes.length,
     sha256: createHash('sha256').update(bytes).digest('hex'),
     bytes: () => bytes,
-    place: (path, ownership) => writeAtomic(path, bytes, ownership),
+    place: (path, ownership, isNew) => writeAtomic(path, bytes, ownership, isNew),
     discard: () => {},
   };
 };
@@ -101,9 +107,10 @@ const spilled = (temp: Temp, size: number, hash: Hash): FileContent => {
     size,
     sha256: hash.digest('hex'),
     bytes: () => readFileSync(temp.path),
-    place: (path, ownership) => {
-      commitTemp(temp, path, ownership);
+    place: (path, ownership, isNew) => {
+      const made = commitTemp(temp, path, ownership, isNew);
       placed = true;
+      return made;
     },
     discard: () => {
       if (!placed) discardTemp(temp);

@@ -19,8 +19,13 @@ const parts = [
 
 type Outcome = { changes: PlainDict; comments: string[] };
 
-/** Whether this kernel enforces or watches SELinux contexts. */
-export const hasSelinux = (): boolean => existsSync('/sys/fs/selinux/enforce');
+let isThere: boolean | undefined;
+
+/** Whether this kernel enforces or watches SELinux contexts, which it does from its start or never. */
+export const hasSelinux = (): boolean => {
+  isThere ??= existsSync('/sys/fs/selinux/enforce');
+  return isThere;
+};
 
 /** The context of a file, `user:role:type:range`; undefined where it has none. */
 export const selinuxContextOf = (path: string): string | undefined => {

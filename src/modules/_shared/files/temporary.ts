@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { basename, isAbsolute, join } from 'node:path';
 import {
@@ -5,20 +6,27 @@ import {
   ftruncateSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   unlinkSync,
   writeSync,
 } from '../safe-fs/fs.ts';
 
+/** A line of the record: a path, or a folder and the mark of the files in it. */
+type Recorded = string | readonly [folder: string, mark: string];
+
 const present = new Set<string>();
 let isWatching = false;
-let record: ((path: string) => void) | undefined;
+let record: ((temporary: Recorded) => void) | undefined;
+/** Folders whose line is in the record. */
+const recorded = new Set<string>();
 
 /**
  * Keeps the paths of temporary files in a file, so that the next run can remove those of a killed
- * one (`takeLock`). Once it is long, it is emptied when a path comes and no other is present. A run whose
- * record cannot be written works all the same.
+ * one (`takeLock`). Files of `temporaryName` need a line for each folder only. Once the record is long,
+ * it is emptied when a path comes and no other is present. A run whose record cannot be written works
+ * all the same.
  *
  * @returns a function that ends the record and removes the file
  */
@@ -26,19 +34,24 @@ export const recordTemporary = (path: string): (() => void) => {
   let file: number | undefined;
   let end = 0;
   record = temporary => {
+    const folder = typeof temporary === 'string' ? undefined : temporary[0];
+    if (folder !== undefined && recorded.has(folder)) return;
     try {
       file ??= openSync(path, 'w', 0o600);
       if (present.size === 0 && end > longEnough) {
         ftruncateSync(file);
+        recorded.clear();
         end = 0;
       }
       end += writeSync(file, `${JSON.stringify(temporary)}\n`, end);
+      if (folder !== undefined) recorded.add(folder);
     } catch {
       // The disk is full, say. What writes the file itself reports that.
     }
   };
   return () => {
     record = undefined;
+    recorded.clear();
     if (file === undefined) return;
     closeSync(file);
     try {
@@ -52,15 +65,44 @@ export const recordTemporary = (path: string): (() => void) => {
 /** Bytes up to which the record also has paths that are gone: emptying it takes a system call. */
 const longEnough = 32 * 1024;
 
-/** Names of `openTemp`, some with an extension, and of `makeTempFolder`. */
-const ourName = /^\..*\.[0-9a-f]{18}\.tmp|^\.?tsalt-(?:[a-z]+-)?\w{6}$/;
+/** Names of `temporaryName`, some with an extension, and of `makeTempFolder`. */
+const ourName = /^\..*\.([0-9a-f]{18})\.tmp|^\.?tsalt-(?:[a-z]+-)?\w{6}$/;
+
+/** Hexadecimal digits that all names of this process begin with. */
+const markLength = 8;
+let mark: string | undefined;
+
+/** A name that nobody can guess. Node draws the randomness of many UUIDs at once. */
+export const temporaryName = (near: string): string => {
+  const digits = randomUUID().replaceAll('-', '');
+  mark ??= digits.slice(-markLength);
+  return `.${near.slice(0, 64)}.${mark}${digits.slice(0, 18 - markLength)}.tmp`;
+};
 
 /** Removes the temporary files in the record of a process that was killed. */
 export const removeRecorded = (path: string): void => {
   for (const line of readLines(path)) {
-    const temporary = readLine(line);
-    if (typeof temporary !== 'string' || !isAbsolute(temporary)) continue;
-    if (ourName.test(basename(temporary))) remove(temporary);
+    for (const temporary of pathsOf(readLine(line)))
+      if (isAbsolute(temporary) && ourName.test(basename(temporary))) remove(temporary);
+  }
+};
+
+/** The paths that a line of the record is about. */
+const pathsOf = (line: unknown): readonly string[] => {
+  if (typeof line === 'string') return [line];
+  if (!Array.isArray(line)) return [];
+  const [folder, ofRun] = line as unknown[];
+  if (typeof folder !== 'string' || typeof ofRun !== 'string') return [];
+  return namesIn(folder)
+    .filter(name => ofRun.length === markLength && ourName.exec(name)?.[1]?.startsWith(ofRun))
+    .map(name => join(folder, name));
+};
+
+const namesIn = (folder: string): readonly string[] => {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // it is gone, with all that was in it
   }
 };
 
@@ -83,6 +125,16 @@ const readLine = (line: string): unknown => {
 /** Removes a path when the process exits, so that an aborted run leaves nothing behind. */
 export const removeAtExit = (path: string): void => {
   record?.(path);
+  removeLater(path);
+};
+
+/** As `removeAtExit`, for a file whose name is of `temporaryName`. */
+export const removeNamedAtExit = (folder: string, path: string): void => {
+  record?.([folder, mark ?? '']);
+  removeLater(path);
+};
+
+const removeLater = (path: string): void => {
   present.add(path);
   if (isWatching) return;
   isWatching = true;

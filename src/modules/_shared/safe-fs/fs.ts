@@ -145,6 +145,12 @@ export const renameSync = (from: string, to: string): void => {
   });
 };
 
+/** As `renameSync`, for a file beside its new name: what is known of directories stays true. */
+export const renameBeside = (from: string, to: string): void =>
+  withParent(from, false, source =>
+    withParent(to, false, target => fs.renameSync(source.path, target.path)),
+  );
+
 export const symlinkSync = (target: string, path: string): void => {
   withParent(path, false, place => fs.symlinkSync(target, place.path));
   forgetTrusted();

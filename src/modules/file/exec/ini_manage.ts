@@ -195,5 +195,6 @@ const load = (name: string, separator: string, encoding: string | null): IniFile
   }
 };
 
-const save = (name: string, file: IniFile, encoding: string | null): void =>
+const save = (name: string, file: IniFile, encoding: string | null): void => {
   writeAtomic(followLinks(expandUser(name)), encodeText(renderIni(file), encoding ?? undefined));
+};

@@ -142,8 +142,9 @@ export const set_comment = async (ip: string, comment: string): Promise<boolean>
 const entries = (): string[] =>
   existsSync(file()) ? readFileSync(file(), 'utf8').replace(/\n$/, '').split('\n') : [];
 
-const save = (lines: string[]): void =>
+const save = (lines: string[]): void => {
   writeAtomic(file(), lines.map(line => `${line}\n`).join(''));
+};
 
 const parse = (line: string): { ip: string; names: string[]; comment?: string } | undefined => {
   const [data = '', ...rest] = line.split('#');

@@ -161,7 +161,7 @@ export const recurse = async (
   const options = { ...owners, mode: file_mode, template, context, defaults };
   const others = await present.missing(found);
   const endFiles = expectRecursed(path, folder, others, present.isAbsent, options);
-  const createNew = creatorOfNew(path, folder, present.isAbsent, { ...options, dirMode });
+  const createNew = creatorOfNew(path, folder, present.isAbsent, options);
   for (const file of others) {
     const dest = join(path, file);
     if (clean && isDir(dest) && replace)
