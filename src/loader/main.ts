@@ -4,6 +4,7 @@
 // (`bootstrap-exchange.ts`).
 // biome-ignore-all lint/suspicious/noVar: the oldest Node on a host must parse it, to say that it is too old
 // biome-ignore-all lint/style/useNodejsImportProtocol: as above
+// biome-ignore-all lint/style/useTemplate: as above, and a template becomes a longer text
 // biome-ignore-all lint/correctness/noInnerDeclarations: as above, there is no let
 import type { LoaderConfig } from './config.ts';
 
@@ -46,7 +47,7 @@ function write(bytes: Buffer) {
   }
 }
 function say(what: object) {
-  write(toBytes(`\n\u0000TSALT1 ${JSON.stringify(what)}\n`));
+  write(toBytes('\n\u0000TSALT1 ' + JSON.stringify(what) + '\n'));
 }
 function stop(code: string, message: string): never {
   say({ error: code, message: message });
@@ -73,7 +74,7 @@ function sha256(bytes: Buffer): Buffer {
 }
 function isSafe(dir: string): boolean {
   function unsafe(what: string): never {
-    return stop('workspace-unsafe', `The workspace ${dir} ${what}`);
+    return stop('workspace-unsafe', 'The workspace ' + dir + ' ' + what);
   }
   var failure: Failure | undefined;
   var made = '';
@@ -83,7 +84,7 @@ function isSafe(dir: string): boolean {
     .split('/')
     .forEach(name => {
       failure = undefined;
-      made += `/${name}`;
+      made += '/' + name;
       try {
         fs.mkdirSync(made, 448);
       } catch (error) {
@@ -91,7 +92,7 @@ function isSafe(dir: string): boolean {
       }
     });
   if (failure && failure.code !== 'EEXIST') {
-    tried.push(`${dir}: ${failure.code}`);
+    tried.push(dir + ': ' + failure.code);
     return false;
   }
   var stat = fs.lstatSync(dir);
@@ -103,7 +104,7 @@ function isSafe(dir: string): boolean {
   try {
     fs.accessSync(dir, 3);
   } catch (error) {
-    tried.push(`${dir}: ${(error as Failure).code}`);
+    tried.push(dir + ': ' + (error as Failure).code);
     return false;
   }
   return true;
@@ -136,7 +137,7 @@ function readOwn(file: string, before: string, after: string): Buffer | undefine
   }
 }
 function put(file: string, bytes: Buffer): boolean {
-  var temporary = `${file}.${process.pid}.new`;
+  var temporary = file + '.' + process.pid + '.new';
   try {
     var fd = fs.openSync(temporary, 'wx', 384);
     try {
@@ -148,7 +149,7 @@ function put(file: string, bytes: Buffer): boolean {
     fs.renameSync(temporary, file);
     return true;
   } catch (error) {
-    tried.push(`${file}: ${(error as Failure).code}`);
+    tried.push(file + ': ' + (error as Failure).code);
     try {
       fs.unlinkSync(temporary);
     } catch {}
@@ -188,7 +189,7 @@ function receive(): Buffer {
   for (;;) {
     var head = read(5);
     var length = head.readUInt32BE(0);
-    if (length > 67108868) stop('artifact-broken', `A frame of ${length} bytes is too long.`);
+    if (length > 67108868) stop('artifact-broken', 'A frame of ' + length + ' bytes is too long.');
     packed = read(length);
     if (head[4] === ARTIFACT_FRAME) break;
     frames.push(head, packed);
@@ -198,7 +199,7 @@ function receive(): Buffer {
     var zlib: typeof import('node:zlib') = require('zlib');
     bytes = zlib.brotliDecompressSync(packed, { maxOutputLength: config.size + 1 });
   } catch (error) {
-    stop('artifact-broken', `The artifact did not arrive whole: ${(error as Failure).message}`);
+    stop('artifact-broken', 'The artifact did not arrive whole: ' + (error as Failure).message);
   }
   if (!isArtifact(bytes))
     stop('artifact-hash', 'The artifact has another hash than announced; it was not run.');
@@ -239,9 +240,9 @@ var thin = config.thin?.replace(/^~(?=\/)/, home);
 var places = thin
   ? [thin + suffix]
   : [
-      path.join(home, '.cache', `tsalt-ssh${suffix}`),
-      `/var/tmp/tsalt-ssh-${uid}${suffix}`,
-      `/tmp/tsalt-ssh-${uid}${suffix}`,
+      path.join(home, '.cache', 'tsalt-ssh' + suffix),
+      '/var/tmp/tsalt-ssh-' + uid + suffix,
+      '/tmp/tsalt-ssh-' + uid + suffix,
     ];
 var frames: Buffer[] = [];
 // The first that is safe: `some` ends there.
@@ -252,7 +253,7 @@ places.some(place => {
   return true;
 });
 if (!dir)
-  stop('workspace-missing', `There is no place for the workspace. Tried ${tried.join(', ')}.`);
+  stop('workspace-missing', 'There is no place for the workspace. Tried ' + tried.join(', ') + '.');
 if (config.wipe)
   process.on('exit', () => {
     try {
@@ -273,12 +274,19 @@ var isKnown = false;
 function find(): boolean {
   stamps = [];
   newest = 0;
-  file = path.join(dir, `${config.sha}.js`);
-  cacheFile = `${file}.${process.version}-${process.arch}${config.kind ? `-${config.kind}` : ''}.cache`;
+  file = path.join(dir, config.sha + '.js');
+  cacheFile =
+    file +
+    '.' +
+    process.version +
+    '-' +
+    process.arch +
+    (config.kind ? '-' + config.kind : '') +
+    '.cache';
   program = readOwn(file, ARTIFACT_HEAD, tail);
   cache = readOwn(cacheFile, '', '');
   own = stamps.join();
-  isKnown = !!program && !!cache && String(readOwn(`${cacheFile}.checked`, '', '')) === own;
+  isKnown = !!program && !!cache && String(readOwn(cacheFile + '.checked', '', '')) === own;
   return isKnown || isArtifact(program?.slice(ARTIFACT_HEAD.length, -tail.length));
 }
 var cached = find();
@@ -307,7 +315,7 @@ var cachedData =
     : undefined;
 var vm: typeof import('node:vm') = require('vm');
 var script = new vm.Script(textOf(program as Buffer), {
-  filename: file || `${config.sha}.js`,
+  filename: file || config.sha + '.js',
   cachedData: cachedData,
 });
 if (cacheFile && !config.wipe && (!cachedData || script.cachedDataRejected))
@@ -319,7 +327,7 @@ else if (cached && !config.wipe && !isKnown && Date.now() - newest > 3e3)
   // Younger files may change once more within one tick of their file system's clock.
   process.on('exit', () => {
     try {
-      fs.writeFileSync(`${cacheFile}.checked`, own, { mode: 384 });
+      fs.writeFileSync(cacheFile + '.checked', own, { mode: 384 });
     } catch {}
   });
 if (config.umask) process.umask(parseInt(config.umask, 8));
