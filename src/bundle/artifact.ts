@@ -8,7 +8,9 @@ import type { ModuleMeta } from '../protocol/meta.ts';
 import { checkTrusted } from '../trust/check.ts';
 import { isUnwritable, withSpareCache } from '../trust/spare-cache.ts';
 import type { BuildRequest } from './build.ts';
-import { type CachePaths, pathsOf } from './cache-paths.ts';
+import { type CachePaths, pathsOf } from './cache/cache-paths.ts';
+import { codeCacheOf } from './cache/code-cache.ts';
+import { pruneArtifacts } from './cache/prune.ts';
 import { type Discovered, discoverBuiltins, discoverUser } from './discover.ts';
 import { type Goal, kindsOf } from './entry.ts';
 import {
@@ -23,7 +25,6 @@ import { bundlerVersion } from './locate.ts';
 import { unpackMeta } from './meta-file.ts';
 import type { PrebuiltArtifact } from './prebuilt.ts';
 import { privateDir, writePrivate } from './private-dir.ts';
-import { pruneArtifacts } from './prune.ts';
 import { isUnpacked, sourceRoot } from './source-root.ts';
 import { openTrace } from './trace.ts';
 
@@ -110,7 +111,7 @@ const cachedIn = async (
       await writeIfPossible(cacheDir, indexPath, JSON.stringify({ ...known, folders, inputs }));
     if (inputs) {
       checkInputs(root, inputs);
-      return fromCache(root, cacheDir, pathsOf(dir, key, known), known);
+      return fromCache(root, cacheDir, pathsOf(dir, key, known), known, goal);
     }
   }
   const { modules, folders, key: foundKey } = found ?? look(root, discover);
@@ -121,7 +122,7 @@ const cachedIn = async (
   const inputs = changeable(root, built.inputs);
   const index: Index = { made, found: foundKey, folders, ...built, inputs };
   await writePrivate(indexPath, JSON.stringify(index));
-  return fromCache(root, cacheDir, pathsOf(dir, key, index), index);
+  return fromCache(root, cacheDir, pathsOf(dir, key, index), index, goal);
 };
 
 /** Refuses sources of the user's modules that another user could write: they run as root. */
@@ -183,7 +184,13 @@ const readIndex = (path: string): Index | undefined => {
   }
 };
 
-const fromCache = (root: string, cacheDir: string, paths: CachePaths, index: Index): Artifact => {
+const fromCache = (
+  root: string,
+  cacheDir: string,
+  paths: CachePaths,
+  index: Index,
+  goal: Goal,
+): Artifact => {
   const { js: path, meta, map } = paths;
   let modules: readonly ModuleMeta[] | undefined;
   let packed: Promise<Uint8Array> | undefined;
@@ -192,6 +199,13 @@ const fromCache = (root: string, cacheDir: string, paths: CachePaths, index: Ind
     sha256: index.sha256,
     size: index.size,
     path,
+    ...(goal === 'host'
+      ? {
+          codeCache: codeCacheOf(index.sha256, paths, (file, content) =>
+            writeIfPossible(cacheDir, file, content),
+          ),
+        }
+      : {}),
     compressed: () => {
       packed ??= compress(cacheDir, paths);
       return packed;

@@ -4,7 +4,7 @@ import type { ModuleMeta } from '../protocol/meta.ts';
 import type { ArtifactOptions } from './artifact.ts';
 import { autoStates } from './auto-state.ts';
 import { type Built, type Bundle, bundleAll } from './bundle-all.ts';
-import { pathsOf } from './cache-paths.ts';
+import { pathsOf } from './cache/cache-paths.ts';
 import { describeAll } from './describe-all.ts';
 import type { FoundModule } from './discover.ts';
 import { controlEntryText, type EntryModule, entryText, type Goal, kindsOf } from './entry.ts';

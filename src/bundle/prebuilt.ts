@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import type { ControlFunction } from '../protocol/manifest.ts';
-import { type CachePaths, pathsOf } from './cache-paths.ts';
+import { type CachePaths, pathsOf } from './cache/cache-paths.ts';
 import type { FoundModule } from './discover.ts';
 import type { Goal } from './entry.ts';
 import { type InputMetadata, inputMetadata, sha256 } from './inputs.ts';

@@ -22,3 +22,6 @@ export type RuntimeKind = 'state' | 'lazy';
 
 /** The type of the frame that contains the artifact: only the loader knows it. */
 export const artifactFrame = 3;
+
+/** The type of a frame before it, with a code cache of the artifact. It too is only the loader's. */
+export const codeFrame = 7;

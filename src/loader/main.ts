@@ -23,7 +23,9 @@ type Shared = {
 type Failure = NodeJS.ErrnoException;
 
 declare var ARTIFACT_FRAME: number;
+declare var CODE_FRAME: number;
 declare var ARTIFACT_HEAD: string;
+declare var ARTIFACT_TAIL: string;
 
 var fs: typeof import('node:fs') = require('fs');
 var path: typeof import('node:path') = require('path');
@@ -109,6 +111,9 @@ function isSafe(dir: string): boolean {
   }
   return true;
 }
+function hex(bytes: Buffer): string {
+  return sha256(bytes).toString('hex');
+}
 /** Reads a file of ours into place between two texts: what is large is not copied. */
 function readOwn(file: string, before: string, after: string): Buffer | undefined {
   try {
@@ -181,28 +186,43 @@ function textOf(bytes: Buffer): string {
   return buffer.isAscii?.(bytes) ? bytes.toString('latin1') : bytes.toString();
 }
 function isArtifact(bytes: Buffer | undefined): boolean {
-  return !!bytes && bytes.length === config.size && sha256(bytes).toString('hex') === config.sha;
+  return !!bytes && bytes.length === config.size && hex(bytes) === config.sha;
 }
+function unpack(packed: Buffer, most: number): Buffer {
+  var zlib: typeof import('node:zlib') = require('zlib');
+  return zlib.brotliDecompressSync(packed, { maxOutputLength: most });
+}
+/** Returns the artifact that the control node sends, and keeps the code cache that may precede it. */
 function receive(): Buffer {
-  say({ need: 'artifact', grains: grains });
+  say({
+    need: 'artifact',
+    grains: grains,
+    // `engineHash` in `code-cache.ts`.
+    engine: hex(toBytes(JSON.stringify([process.versions, process.config]))),
+  });
   var packed: Buffer;
+  var code: Buffer | undefined;
   for (;;) {
     var head = read(5);
     var length = head.readUInt32BE(0);
     if (length > 67108868) stop('artifact-broken', 'A frame of ' + length + ' bytes is too long.');
     packed = read(length);
     if (head[4] === ARTIFACT_FRAME) break;
-    frames.push(head, packed);
+    if (head[4] === CODE_FRAME) code = packed;
+    else frames.push(head, packed);
   }
   var bytes: Buffer | undefined;
   try {
-    var zlib: typeof import('node:zlib') = require('zlib');
-    bytes = zlib.brotliDecompressSync(packed, { maxOutputLength: config.size + 1 });
+    bytes = unpack(packed, config.size + 1);
   } catch (error) {
     stop('artifact-broken', 'The artifact did not arrive whole: ' + (error as Failure).message);
   }
   if (!isArtifact(bytes))
     stop('artifact-hash', 'The artifact has another hash than announced; it was not run.');
+  try {
+    if (code) cache = unpack(code, 16777216);
+    isSent = !!code;
+  } catch {}
   return bytes as Buffer;
 }
 /** Removes only our files from a `thin_dir`, which the user named. */
@@ -260,7 +280,7 @@ if (config.wipe)
       wipe();
     } catch {}
   });
-var tail = '\n})';
+var tail = ARTIFACT_TAIL;
 var file: string | false = '';
 var cacheFile: string | false = '';
 var program: Buffer | undefined;
@@ -271,6 +291,8 @@ var stamps: number[] = [];
 var newest = 0;
 var own = '';
 var isKnown = false;
+/** The code cache came with the artifact: it lacks the functions that a run compiles. */
+var isSent = false;
 function find(): boolean {
   stamps = [];
   newest = 0;
@@ -318,7 +340,8 @@ var script = new vm.Script(textOf(program as Buffer), {
   filename: file || config.sha + '.js',
   cachedData: cachedData,
 });
-if (cacheFile && !config.wipe && (!cachedData || script.cachedDataRejected))
+var isCompiled = !cachedData || !!script.cachedDataRejected;
+if (cacheFile && !config.wipe && (isCompiled || isSent))
   process.on('exit', () => {
     var data = script.createCachedData();
     put(cacheFile as string, Buffer.concat([sha256(data), data]));
@@ -336,6 +359,7 @@ say({
   grains: grains,
   dir: dir,
   cached: cached,
+  compiled: isCompiled,
   node: process.version,
   pid: process.pid,
 });

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { artifactHead } from '../protocol/stack.ts';
-import { artifactFrame } from './config.ts';
+import { artifactHead, artifactTail } from '../protocol/stack.ts';
+import { artifactFrame, codeFrame } from './config.ts';
 
 /** The shell scripts that run on hosts. */
 const scripts = [
@@ -59,7 +59,9 @@ const readLoader = (folder: string): string => {
     charset: 'ascii',
     define: {
       ARTIFACT_FRAME: String(artifactFrame),
+      CODE_FRAME: String(codeFrame),
       ARTIFACT_HEAD: JSON.stringify(artifactHead),
+      ARTIFACT_TAIL: JSON.stringify(artifactTail),
     },
   });
   return code.trim();

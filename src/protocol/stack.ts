@@ -6,6 +6,9 @@ export type StackPosition = readonly [line: number, column: number];
 /** The text that the loader on the host puts before the artifact, on its first line. */
 export const artifactHead = '(function(require,process,TS){';
 
+/** The text that it puts after the artifact. */
+export const artifactTail = '\n})';
+
 /** The name of an artifact's file is its hash, in any folder. */
 const frame = /[0-9a-f]{64}\.js:(\d+):(\d+)/;
 const mostPositions = 30;

@@ -51,7 +51,7 @@ export type RuntimeOptions = {
 };
 
 /** A program that is sent to hosts that lack it. */
-export type SentProgram = Pick<Artifact, 'sha256' | 'size' | 'compressed'>;
+export type SentProgram = Pick<Artifact, 'sha256' | 'size' | 'compressed' | 'codeCache'>;
 
 export type Timeouts = {
   /**
@@ -74,6 +74,8 @@ export type Link = {
   readonly peer: Peer;
   /** Whether the host already had the program. */
   readonly cached: boolean;
+  /** Whether the host compiled the program, for want of a code cache. */
+  readonly compiled: boolean;
   /** The program that only collects grains runs, since the host lacks the artifact. */
   readonly isGrainsOnly: boolean;
   /** Node's version on the host. */

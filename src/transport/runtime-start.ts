@@ -1,4 +1,4 @@
-import { artifactFrame, type LoaderConfig } from '../loader/config.ts';
+import { artifactFrame, codeFrame, type LoaderConfig } from '../loader/config.ts';
 import { loaderArgument, program } from '../loader/programs.ts';
 import { beginCompression } from '../protocol/frame.ts';
 import type { Hello } from '../protocol/job.ts';
@@ -138,15 +138,28 @@ export class RuntimeStart {
 
   /** @returns the number of bytes */
   async #sendProgram(conversation: BootstrapExchange, said: LoaderLine): Promise<number> {
-    const { artifact, onPhase } = this.#options;
-    const bytes = await (this.#grainsProgramOf(said) ?? artifact).compressed();
-    onPhase?.('upload', `${bytes.length} bytes`);
+    const { artifact, connection, onPhase } = this.#options;
+    const sent = this.#grainsProgramOf(said) ?? artifact;
+    // Far hosts compile the program in less time than its code cache takes to arrive.
+    const codeCache = connection.isFar ? undefined : sent.codeCache;
+    const [bytes, code] = await Promise.all([sent.compressed(), codeCache?.take(said.engine)]);
+    const count = bytes.length + (code?.length ?? 0);
+    onPhase?.('upload', `${count} bytes`);
+    if (code) void this.#sendFrame(conversation, codeFrame, code);
+    await this.#sendFrame(conversation, artifactFrame, bytes);
+    return count;
+  }
+
+  #sendFrame(
+    conversation: BootstrapExchange,
+    type: number,
+    bytes: Uint8Array,
+  ): Promise<void> | undefined {
     const head = Buffer.alloc(5);
     head.writeUInt32BE(bytes.length, 0);
-    head[4] = artifactFrame;
+    head[4] = type;
     void conversation.write(head);
-    await conversation.write(bytes);
-    return bytes.length;
+    return conversation.write(bytes);
   }
 
   /** Returns the program for grains, if the host was offered it and uses it. */
@@ -198,6 +211,7 @@ export class RuntimeStart {
       hello,
       peer,
       cached: said.cached === true,
+      compiled: said.compiled === true,
       isGrainsOnly,
       ended: conversation.ended,
       node: readable(String(said.node), 40),

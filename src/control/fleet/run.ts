@@ -167,10 +167,16 @@ const conduct = async (
     await shared.yamlCache?.save();
     await shared.keptHashes?.save();
     emit({ type: 'end' });
+    // Commands for a host's shell do not wait for the artifact.
+    if (request.raw === undefined)
+      await shared.artifact().then(({ codeCache }) => codeCache?.finish(signal), noArtifact);
   }
   if (stopped) throw stopped;
   if (runs.answered === 0 && undecided.size > 0 && !signal.aborted) throw noTarget(request);
 };
+
+/** Each host has reported why. */
+const noArtifact = (): void => undefined;
 
 type Runs = { readonly runs: HostRunner; readonly close: () => Promise<void> };
 

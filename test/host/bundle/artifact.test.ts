@@ -10,6 +10,7 @@ import {
 import { dirname, extname, join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { engineHash } from '../../../src/bundle/cache/code-cache.ts';
 import { workshop } from '../../bundle/workshop.ts';
 
 const greet = `
@@ -153,13 +154,18 @@ test('an artifact that was not used for a month is removed with its parts when a
   const { build, write } = workshop({ 'salt/_modules/greet.ts': greet }, few);
   const old = await build();
   await old.compressed();
+  await old.codeCache?.take(engineHash());
+  await old.codeCache?.finish(new AbortController().signal);
   const folder = dirname(old.path);
   const partsOf = (sha: string) => readdirSync(folder).filter(name => name.startsWith(sha));
-  const kindsOf = (sha: string) => partsOf(sha).map(extname).sort();
-  expect(kindsOf(old.sha256)).toEqual(['.br', '.js', '.map', '.meta']);
+  const kindsOf = (sha: string) =>
+    partsOf(sha)
+      .map(name => extname(name).replace(/-.*/, ''))
+      .sort();
+  expect(kindsOf(old.sha256)).toEqual(['.br', '.code', '.js', '.map', '.meta']);
   write({ 'salt/_modules/greet.ts': greet.replace(' on ', ' at ') });
   const second = await build();
-  expect(kindsOf(old.sha256)).toHaveLength(4);
+  expect(kindsOf(old.sha256)).toHaveLength(5);
   const longAgo = new Date(Date.now() - 40 * 24 * 3600 * 1000);
   for (const name of partsOf(old.sha256)) utimesSync(join(folder, name), longAgo, longAgo);
   write({ 'salt/_modules/greet.ts': greet.replace(' on ', ' in ') });

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findModules } from '../../../src/bundle/artifact.ts';
 import { build } from '../../../src/bundle/build.ts';
-import { pathsOf } from '../../../src/bundle/cache-paths.ts';
+import { pathsOf } from '../../../src/bundle/cache/cache-paths.ts';
 import { describeAll } from '../../../src/bundle/describe-all.ts';
 import { discoverBuiltins } from '../../../src/bundle/discover.ts';
 import { unpackMeta } from '../../../src/bundle/meta-file.ts';

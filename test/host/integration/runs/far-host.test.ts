@@ -1,5 +1,5 @@
 // @module-tag slow
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type FarPort, startFarPort } from '../../../helpers/far-port.ts';
@@ -93,3 +93,20 @@ test.runIf(hasSshd)(
   },
   120_000,
 );
+
+test.runIf(hasSshd)('a host far away gets the artifact without its code cache', async () => {
+  project.write({ 'roster.yaml': roster() });
+  const sent = async (isFar: boolean): Promise<number> => {
+    rmSync(join(project.dir, 'workspace'), { recursive: true });
+    await far.counts();
+    if (isFar) await far.standStill();
+    expect((await project.run('web1', 'test.ping')).code).toBe(0);
+    return (await far.counts()).up;
+  };
+  const near = await sent(false);
+  const cache = readdirSync(join(project.dir, 'cache/artifacts')).find(name =>
+    name.includes('.code-'),
+  );
+  const { size } = statSync(join(project.dir, 'cache/artifacts', cache ?? ''));
+  expect(near - (await sent(true))).toBeGreaterThan(0.9 * size);
+});
