@@ -141,13 +141,13 @@ function readOwn(file: string, before: string, after: string): Buffer | undefine
     fs.closeSync(fd);
   }
 }
+/** Does not sync: a file that a power cut damages has another hash. */
 function put(file: string, bytes: Buffer): boolean {
   var temporary = file + '.' + process.pid + '.new';
   try {
     var fd = fs.openSync(temporary, 'wx', 384);
     try {
       for (var at = 0; at < bytes.length; ) at += fs.writeSync(fd, bytes, at);
-      fs.fsyncSync(fd);
     } finally {
       fs.closeSync(fd);
     }
@@ -350,6 +350,8 @@ else if (cached && !config.wipe && !isKnown && Date.now() - newest > 3e3)
   // Younger files may change once more within one tick of their file system's clock.
   process.on('exit', () => {
     try {
+      // From now on the files are not hashed: a power cut must not change them.
+      [file, cacheFile].forEach(name => fs.fsyncSync(fs.openSync(name as string, 'r')));
       fs.writeFileSync(cacheFile + '.checked', own, { mode: 384 });
     } catch {}
   });

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { canCount, countRuns } from '../../../helpers/host-counts.ts';
 import { type Project, startProject } from '../../../helpers/project.ts';
 
 let project: Project;
@@ -57,3 +59,31 @@ test('hosts that lack the artifact get the code cache that the first run made, a
   expect(await ping('*', '--workers=2')).toEqual(['code cache', 'code cache']);
   expect(kept()).toEqual(first);
 });
+
+test.skipIf(!canCount)(
+  'the workspace is synced once, before its files are used without hashing them (needs strace)',
+  {
+    tags: 'slow',
+  },
+  async () => {
+    const local = await startProject({ hosts: [] });
+    onTestFinished(local.close);
+    const run = countRuns(local);
+    const ping = async () => {
+      const { calls, opened } = (await run('test.ping')).counts;
+      const files = opened.filter(path => /\/[0-9a-f]{64}\.js/.test(path));
+      return { syncs: calls.fsync ?? 0, files: files.map(path => path.replace(/.*\.js/, '.js')) };
+    };
+    // The first run keeps the grains, the second one makes the code cache of runs without them.
+    for (const _ of [1, 2]) expect((await ping()).syncs).toBe(0);
+    // Files are trusted by their times only when these are older than a clock's tick.
+    await sleep(3500);
+
+    const { syncs, files } = await ping();
+
+    expect(syncs).toBe(2);
+    const code = expect.stringMatching(/^\.js\..*\.cache$/);
+    expect(files.slice(-3)).toEqual(['.js', code, expect.stringMatching(/\.checked$/)]);
+    expect((await ping()).syncs).toBe(0);
+  },
+);
