@@ -551,17 +551,15 @@ describe('the umask of a state', () => {
   });
 });
 
-test('states that wait for nothing do not keep the runtime from other work', async () => {
+test('states that wait for nothing do not keep the runtime from other work', {
+  tags: 'slow',
+}, async () => {
   let ticks = 0;
   const timer = setInterval(() => {
     ticks += 1;
   }, 1);
-  const began = performance.now();
-  let rounds = 0;
-  while (performance.now() - began < 500) {
-    rounds += 1;
-    await runEngine(Array.from({ length: 5000 }, (_, at) => low('t.give', `x${at}`, { ret: {} })));
-  }
+  // They take several turns on fast machines too.
+  await runEngine(Array.from({ length: 40_000 }, (_, at) => low('t.give', `x${at}`, { ret: {} })));
   clearInterval(timer);
-  expect({ rounds, ticks: ticks >= 3 }).toEqual({ rounds, ticks: true });
+  expect(ticks).toBeGreaterThanOrEqual(3);
 });
