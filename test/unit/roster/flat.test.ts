@@ -247,16 +247,20 @@ test('any text is a roster or a TsaltError, and never reaches a prototype', asyn
     fc.asyncProperty(
       fc.array(fc.oneof(word, fc.string({ maxLength: 4 })), { maxLength: 20 }),
       async parts => {
-        await flatHosts(parts.join('').replaceAll('{{', '{')).then(
-          hosts => {
-            for (const [id, host] of hosts) expect(isId(id) && isAddress(host.host)).toBe(true);
+        const files = folder({ 'roster.yaml': parts.join('').replaceAll('{{', '{') });
+        await load([{ backend: 'flat', source: join(files, 'roster.yaml') }]).then(
+          ({ hosts }) => {
+            // A wrong entry beside others has its error, and is not run.
+            for (const { host, fault } of hosts)
+              if (fault) expect(fault).toBeInstanceOf(TsaltError);
+              else expect(isId(host.id) && isAddress(host.host)).toBe(true);
           },
           (error: unknown) => expect(error).toBeInstanceOf(TsaltError),
         );
         expect(({} as Record<string, unknown>).host).toBeUndefined();
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 300, examples: [[['$', ': ', '\n', ': ']]] },
   );
 });
 
