@@ -3,7 +3,7 @@ import type { Given } from '../request/given.ts';
 import { misspeltCommand, namedCommand, type Opened } from './commands.ts';
 import { exitCode, exitCodeOfError } from './exit-code.ts';
 import { printText } from './print-text.ts';
-import { quickParse } from './quick-parse.ts';
+import { parseCommandLine } from './quick-parse.ts';
 import { protectRemoteCommand } from './remote-command-args.ts';
 import { print, watchStandardOutput } from './standard-output.ts';
 
@@ -14,7 +14,7 @@ export const main = async (argv: readonly string[], env: Env): Promise<number> =
   watchStandardOutput();
   try {
     const words = protectRemoteCommand(argv);
-    const given = quickParse(words) ?? (await import('./parse.ts')).parseArguments(words);
+    const given = await parseCommandLine(words);
     return await dispatch(given, argv, env);
   } catch (error) {
     return complain(error, argv, env);

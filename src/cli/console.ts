@@ -17,7 +17,7 @@ import type { Opened } from './commands.ts';
 import { completionScript } from './completion/scripts.ts';
 import { exitCode, exitCodeOfError, mostSevereCode } from './exit-code.ts';
 import { openGiven } from './open-given.ts';
-import { quickParse } from './quick-parse.ts';
+import { parseCommandLine } from './quick-parse.ts';
 import { runCall } from './run-call.ts';
 import { print } from './standard-output.ts';
 import { createAsk } from './terminal.ts';
@@ -178,7 +178,7 @@ class ConsoleSession {
 
   async #setTarget(words: readonly string[]): Promise<number> {
     if (words.length === 0) return this.#show(`${this.#target}\n`);
-    const { options, words: found } = await parse(words);
+    const { options, words: found } = await parseCommandLine(words);
     const [target, ...more] = found;
     if (target === undefined || more.length > 0)
       throw new TsaltError('usage-words', 'target takes one target.');
@@ -196,7 +196,7 @@ class ConsoleSession {
   }
 
   async #run(words: readonly string[], hasTarget: boolean): Promise<number> {
-    const typed = await parse(words);
+    const typed = await parseCommandLine(words);
     const base = hasTarget ? this.#withoutTarget() : this.#options;
     const test = this.#isTest ? { 'dry-run': true } : {};
     const given: Given = {
@@ -243,10 +243,6 @@ class ConsoleSession {
     }
   }
 }
-
-/** Making the parser of all options takes longer than a ping. */
-const parse = async (words: readonly string[]): Promise<Given> =>
-  quickParse(words) ?? (await import('./parse.ts')).parseArguments(words);
 
 const historyName = 'console-history';
 

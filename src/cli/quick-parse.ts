@@ -38,6 +38,10 @@ export const quickParse = (argv: readonly string[]): Given | undefined => {
   return { options: given, words };
 };
 
+/** Reads a command line, by yargs only where it is not a simple one. @throws as `parseArguments` */
+export const parseCommandLine = async (argv: readonly string[]): Promise<Given> =>
+  quickParse(argv) ?? (await import('./parse.ts')).parseArguments(argv);
+
 /** yargs removes quotes, splits lists and treats dashes and empty values in its own way. */
 const isPlainValue = (value: string, { array, choices }: Options): boolean =>
   array !== true && /^[^\s'"-]/.test(value) && (choices === undefined || choices.includes(value));

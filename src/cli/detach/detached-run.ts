@@ -1,4 +1,4 @@
-import { quickParse } from '../quick-parse.ts';
+import { parseCommandLine } from '../quick-parse.ts';
 import { noteProcess, recorder } from './record.ts';
 
 /**
@@ -16,7 +16,7 @@ export const runDetached = async (
   const record = recorder(folder, began);
   let code = 70;
   try {
-    const given = quickParse(argv) ?? (await import('../parse.ts')).parseArguments(argv);
+    const given = await parseCommandLine(argv);
     const owner = given.options['trust-owner'];
     if (typeof owner === 'string') (await import('../../trust/owners.ts')).trustOwners(owner);
     const { withSaltfile } = await import('../saltfile.ts');
