@@ -93,8 +93,9 @@ const pathsOf = (line: unknown): readonly string[] => {
   if (!Array.isArray(line)) return [];
   const [folder, ofRun] = line as unknown[];
   if (typeof folder !== 'string' || typeof ofRun !== 'string') return [];
+  if (ofRun.length !== markLength) return [];
   return namesIn(folder)
-    .filter(name => ofRun.length === markLength && ourName.exec(name)?.[1]?.startsWith(ofRun))
+    .filter(name => ourName.exec(name)?.[1]?.startsWith(ofRun))
     .map(name => join(folder, name));
 };
 
