@@ -27,39 +27,60 @@ export const packOne = (bytes: Uint8Array | undefined): readonly Uint8Array[] =>
 /** Splits what `packOne` made, in whichever pieces it arrives. */
 export class ManyUnpacker {
   readonly #take: (bytes: Buffer | undefined) => void;
+  readonly #isUsedAtOnce: boolean;
   readonly #head = Buffer.alloc(lengthBytes);
-  #target: Buffer = this.#head;
+  /** Bytes of the head, or of the item, that have arrived. */
   #filled = 0;
+  /** The length of the item that arrives; undefined while its head does. */
+  #length: number | undefined;
+  #item: Buffer | undefined;
 
-  /** @param take is called with each item's bytes, in order; undefined for one that is left out */
-  constructor(take: (bytes: Buffer | undefined) => void) {
+  /**
+   * @param take is called with each item's bytes, in order; undefined for one that is left out
+   * @param isUsedAtOnce the bytes may be others once `take` has returned: most are not copied then
+   */
+  constructor(take: (bytes: Buffer | undefined) => void, isUsedAtOnce = false) {
     this.#take = take;
+    this.#isUsedAtOnce = isUsedAtOnce;
   }
 
   /** @throws Error an item is longer than `largestOfMany` */
   push = (bytes: Uint8Array): void => {
-    for (let at = 0; at < bytes.length; ) {
-      const part = bytes.subarray(at, at + this.#target.length - this.#filled);
-      this.#target.set(part, this.#filled);
-      this.#filled += part.length;
-      at += part.length;
-      if (this.#filled === this.#target.length) this.#next();
-    }
+    for (let at = 0; at < bytes.length; )
+      at += this.#length === undefined ? this.#addHead(bytes, at) : this.#add(bytes, at);
   };
 
-  #next(): void {
+  #addHead(bytes: Uint8Array, at: number): number {
+    const count = Math.min(lengthBytes - this.#filled, bytes.length - at);
+    for (let index = 0; index < count; index += 1)
+      this.#head[this.#filled + index] = bytes[at + index] ?? 0;
+    this.#filled += count;
+    if (this.#filled < lengthBytes) return count;
     this.#filled = 0;
-    if (this.#target !== this.#head) {
-      const bytes = this.#target;
-      this.#target = this.#head;
-      this.#take(bytes);
-      return;
-    }
     const length = this.#head.readUInt32BE(0);
     if (length === leftOut) this.#take(undefined);
     else if (length === 0) this.#take(Buffer.alloc(0));
     else if (length > largestOfMany) throw new Error(`a file of ${length} bytes among small ones`);
+    else this.#length = length;
+    return count;
+  }
+
+  #add(bytes: Uint8Array, at: number): number {
+    const length = this.#length ?? 0;
+    const count = Math.min(length - this.#filled, bytes.length - at);
+    if (count === length && this.#isUsedAtOnce) {
+      this.#length = undefined;
+      this.#take(Buffer.from(bytes.buffer, bytes.byteOffset + at, length));
+      return count;
+    }
     // Not from Node's pool, which a few bytes of one file would keep in memory.
-    else this.#target = Buffer.allocUnsafeSlow(length);
+    this.#item ??= Buffer.allocUnsafeSlow(length);
+    this.#item.set(bytes.subarray(at, at + count), this.#filled);
+    this.#filled += count;
+    if (this.#filled < length) return count;
+    const item = this.#item;
+    [this.#filled, this.#length, this.#item] = [0, undefined, undefined];
+    this.#take(item);
+    return count;
   }
 }

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { Ownership } from '../_shared/files/atomic-write.ts';
+import { type Ownership, writeAtomic } from '../_shared/files/atomic-write.ts';
 import {
   type AccountName,
   type Before,
@@ -20,7 +20,7 @@ import { applySelinux, restoreContext } from '../_shared/files/selinux.ts';
 import { readFileSync, type Stats } from '../_shared/safe-fs/fs.ts';
 import { followLinks } from '../_shared/safe-fs/open-parent.ts';
 import type { FoundSource } from '../_shared/sources/file-source.ts';
-import { failed } from '../_shared/states/returns.ts';
+import { failed, newReturn } from '../_shared/states/returns.ts';
 import { contentDiff } from '../_shared/text/text-diff.ts';
 import type { PlainDict, StateReturn } from '../api.ts';
 import { backUp } from './file-backup.ts';
@@ -99,33 +99,66 @@ export const createFile = async (ret: StateReturn, file: DesiredFile): Promise<S
   return placeNew(ret, file, (await wholeContent(file)) ?? contentOf(''));
 };
 
-/** As `createFile`, in a directory that exists. @param isNew see `writeAtomic` */
-export const placeNew = (
-  ret: StateReturn,
-  file: DesiredFile,
-  content: FileContent,
-  isNew = false,
-): StateReturn => {
-  const { name, perms, source, contents } = file;
+/** What new files have in common: how they are made, and what is compared afterwards. */
+export type NewFileKind = {
+  readonly wanted: DesiredPerms;
+  readonly owned: Ownership;
+  /** As if the file had been there before it got owner and mode. */
+  readonly before: Before;
+};
+
+/** @param hasContent whether the content is given: such a file is made with a mode of its own */
+export const kindOfNew = (perms: DesiredPerms, hasContent: boolean): NewFileKind => {
   const open = 0o666 & ~process.umask();
   const wanted = { ...perms, mode: normalizeMode(perms.mode) ?? modeText(open) };
-  const before: Before = {
-    uid: process.geteuid?.() ?? 0,
-    gid: process.getegid?.() ?? 0,
-    mode: source || perms.mode ? 0o600 : open,
+  return {
+    wanted,
+    owned: ownership(wanted),
+    before: {
+      uid: process.geteuid?.() ?? 0,
+      gid: process.getegid?.() ?? 0,
+      mode: hasContent ? 0o600 : open,
+    },
   };
-  const owned = ownership(wanted);
-  const made = content.place(name, owned, isNew);
+};
+
+/** As `createFile`, in a directory that exists. */
+const placeNew = (ret: StateReturn, file: DesiredFile, content: FileContent): StateReturn => {
+  const { name, perms, source, contents } = file;
+  const kind = kindOfNew(perms, Boolean(source || perms.mode));
+  const made = content.place(name, kind.owned);
   restoreContext(name);
   if (source || contents) ret.changes.diff = 'New file';
   else ret.changes.new = `file ${name} created`;
-  const changes = made && changesOfNew(made, wanted, owned, before);
-  if (changes) Object.assign(ret.changes, changes);
-  else {
-    const result = reportPerms(ret, { ...file, perms: wanted }, before);
-    if (!result.result) return result;
-  }
+  const result = reportNew(ret, name, kind, made);
+  if (!result.result) return result;
   return { ...ret, comment: source || contents ? `File ${name} updated` : 'Empty file' };
+};
+
+/**
+ * Puts the content of a source where nothing is, as was just seen.
+ *
+ * @returns the answer of `file.managed`
+ */
+export const placeSource = (name: string, kind: NewFileKind, bytes: Buffer): StateReturn => {
+  const ret = { ...newReturn(name), changes: { diff: 'New file' } };
+  const made = writeAtomic(name, bytes, kind.owned, true);
+  restoreContext(name);
+  const result = reportNew(ret, name, kind, made);
+  return result.result ? { ...result, comment: `File ${name} updated` } : result;
+};
+
+/** Adds the owner and the mode of a new file to its answer, which fails where they are not as wanted. */
+const reportNew = (
+  ret: StateReturn,
+  name: string,
+  { wanted, owned, before }: NewFileKind,
+  made: Stats | undefined,
+): StateReturn => {
+  const changes = made && changesOfNew(made, wanted, owned, before);
+  if (!changes) return reportPerms(ret, { name, perms: wanted }, before);
+  Object.assign(ret.changes, changes);
+  return ret;
 };
 
 /**
@@ -155,7 +188,7 @@ const changesOfNew = (
 
 const reportPerms = (
   ret: StateReturn,
-  { name, perms }: DesiredFile,
+  { name, perms }: Pick<DesiredFile, 'name' | 'perms'>,
   before: Before,
 ): StateReturn => {
   const { ok, changes, comments } = checkPerms(name, { follow: true, ...perms }, { before });

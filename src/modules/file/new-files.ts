@@ -1,68 +1,76 @@
-import { join } from 'node:path';
-import { largestOfMany } from '../../protocol/many-files.ts';
-import { Turns } from '../../protocol/turns.ts';
-import type { DesiredPerms } from '../_shared/files/check-perms.ts';
-import { keepsMode, modeText, normalizeMode } from '../_shared/files/file-mode.ts';
+import type { AccountName } from '../_shared/files/check-perms.ts';
+import { keepsMode, modeText } from '../_shared/files/file-mode.ts';
 import { lstatOf } from '../_shared/files/file-paths.ts';
-import { controlFile } from '../_shared/sources/control-files.ts';
-import { newReturn } from '../_shared/states/returns.ts';
+import { listedFile, requestMany } from '../_shared/sources/control-files.ts';
 import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
 import type { ControlFolder } from './control-folder.ts';
-import { type DesiredFile, placeNew } from './managed-file.ts';
+import { fetchNow, type ListedSource } from './fetch-now.ts';
+import { kindOfNew, type NewFileKind, placeSource } from './managed-file.ts';
 
-type Options = Pick<DesiredPerms, 'user' | 'group' | 'mode'> & {
+/** Arguments of `file.recurse` for all of its files. */
+export type RecursedOptions = {
+  readonly user: AccountName;
+  readonly group: AccountName;
+  readonly mode: string | number | null;
   readonly template: string | null;
   readonly context: PlainDict | null;
   readonly defaults: PlainDict | null;
 };
 
-/**
- * Returns a function that creates one file of a folder where nothing is yet, in a directory that
- * exists. A state for the file would look at its path six times more, and make many more promises.
- * It returns the state's result, or undefined where `file.managed` has to make the file or to report
- * why that fails.
- *
- * @param path the directory that the folder is written below
- * @param isAbsent whether nothing was in the file's place
- * @param options of all files; the mode may be `keep`
- */
-export const creatorOfNew = (
-  path: string,
-  folder: ControlFolder,
-  isAbsent: (file: string) => boolean,
-  { template, context, defaults, ...perms }: Options,
-): ((file: string) => Promise<StateReturn | undefined>) => {
-  const isUsed = !__opts__.test && !template && context === null && defaults === null;
-  const turns = new Turns();
-  return async file => {
-    if (!isUsed || !isAbsent(file)) return undefined;
-    // Thousands of contents may have arrived, and the control node waits for signs of life.
-    if (turns.areOver) await turns.pause();
-    try {
-      return await create(join(path, file), `${folder.path}/${file}`, folder.saltenv, perms);
-    } catch {
-      return undefined;
-    }
-  };
+type NewFile = ListedSource & {
+  /** Relative to the folder. */
+  readonly file: string;
+  readonly name: string;
+  readonly kind: NewFileKind;
 };
 
-const create = async (
-  name: string,
+/**
+ * Creates files of a folder where nothing is yet, in directories that exist: a state for each file
+ * would look at its path six times more, and make many promises.
+ *
+ * @param path the directory that the folder is written below
+ * @param files relative to the folder
+ * @param options of all files; the mode may be `keep`
+ * @returns the answer of `file.managed` for each file that was made. `file.managed` itself makes the
+ *   others, or reports why that fails.
+ */
+export const createNewFiles = async (
   path: string,
-  saltenv: string,
-  perms: DesiredFile['perms'],
-): Promise<StateReturn | undefined> => {
-  const source = await controlFile(path, saltenv, { peek: true });
-  if (source === undefined || source.size > largestOfMany) return undefined;
-  const content = await source.content();
-  // Something else may have made it while the content came.
-  if (lstatOf(name) !== undefined) return undefined;
-  const { sha256: hsum, mode: ofSource } = source;
-  const kept = keepsMode(perms.mode) && ofSource !== undefined ? modeText(ofSource) : perms.mode;
-  const file = {
-    name,
-    source: { sum: { hash_type: 'sha256', hsum }, content: async () => content },
-    perms: { ...perms, mode: normalizeMode(kept) },
+  folder: ControlFolder,
+  files: readonly string[],
+  { template, context, defaults, ...perms }: RecursedOptions,
+): Promise<ReadonlyMap<string, StateReturn>> => {
+  const made = new Map<string, StateReturn>();
+  if (__opts__.test || template || context !== null || defaults !== null) return made;
+  const kindOf = kindsByMode(perms);
+  const wanted = files.flatMap((file): NewFile[] => {
+    const source = `${folder.path}/${file}`;
+    const known = listedFile(source, folder.saltenv);
+    if (!known) return [];
+    const { sha256, size, mode } = known;
+    const name = path === '/' ? `/${file}` : `${path}/${file}`;
+    return [
+      { path: source, saltenv: folder.saltenv, sha256, size, file, name, kind: kindOf(mode) },
+    ];
+  });
+  await fetchNow(wanted, requestMany, ({ file, name, kind }, bytes) => {
+    // Something else may have made it while the content came.
+    if (lstatOf(name) === undefined) made.set(file, placeSource(name, kind, bytes));
+  });
+  return made;
+};
+
+/** Returns a function that returns the kind of the files that have a mode at their source. */
+const kindsByMode = (
+  perms: Pick<RecursedOptions, 'user' | 'group' | 'mode'>,
+): ((mode: number) => NewFileKind) => {
+  const kinds = new Map<string | number | null, NewFileKind>();
+  return mode => {
+    const wanted = keepsMode(perms.mode) ? modeText(mode) : perms.mode;
+    const known = kinds.get(wanted);
+    if (known) return known;
+    const kind = kindOfNew({ ...perms, mode: wanted }, true);
+    kinds.set(wanted, kind);
+    return kind;
   };
-  return placeNew(newReturn(name), file, content, true);
 };

@@ -101,6 +101,9 @@ export class PresentFiles {
   readonly #ids: ReturnType<typeof accountIds>;
   readonly #isUsed: boolean;
   readonly #found = new Map<string, Finding>();
+  /** The directory of the file that was looked at last. */
+  #dir = '';
+  #isThere = false;
 
   /**
    * @param path the directory they are written below
@@ -134,6 +137,8 @@ export class PresentFiles {
     if (!this.#isUsed) return files;
     const turns = new Turns();
     const others: string[] = [];
+    // The directories have been made.
+    this.#dir = '';
     for (const file of files) {
       if (turns.areOver) await turns.pause();
       const finding = this.#found.get(file) ?? this.#look(folder, file);
@@ -147,8 +152,18 @@ export class PresentFiles {
   /** Whether nothing is in the place of a file of `missing`. */
   isAbsent = (file: string): boolean => this.#found.get(file) === 'absent';
 
+  /** Files in a directory that is not there need no look. */
+  #isFolderThere(dir: string): boolean {
+    if (dir !== this.#dir) {
+      this.#dir = dir;
+      this.#isThere = lstatOf(dir) !== undefined;
+    }
+    return this.#isThere;
+  }
+
   #look(folder: ListedFolder, file: string): Finding {
     const name = join(this.#path, file);
+    if (!this.#isFolderThere(dirname(name))) return 'absent';
     const entry = lstatOf(name);
     if (!entry) return 'absent';
     const known = listedFile(`${folder.path}/${file}`, folder.saltenv);

@@ -2,9 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { largestOfMany, ManyUnpacker, packOne } from '../../../src/protocol/many-files.ts';
 
-const collect = (): { readonly got: (Buffer | undefined)[]; push: (bytes: Uint8Array) => void } => {
+const collect = (
+  isUsedAtOnce = false,
+): { readonly got: (Buffer | undefined)[]; push: (bytes: Uint8Array) => void } => {
   const got: (Buffer | undefined)[] = [];
-  const { push } = new ManyUnpacker(bytes => got.push(bytes));
+  const { push } = new ManyUnpacker(
+    bytes => got.push(isUsedAtOnce && bytes ? Buffer.from(bytes) : bytes),
+    isUsedAtOnce,
+  );
   return { got, push };
 };
 
@@ -12,13 +17,17 @@ test('many files: what is packed is unpacked, in whichever pieces it arrives', (
   fc.assert(
     fc.property(
       fc.array(fc.option(fc.uint8Array({ maxLength: 50 }), { nil: undefined })),
-      fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }),
-      (items, lengths) => {
+      fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1 }),
+      fc.boolean(),
+      (items, lengths, isUsedAtOnce) => {
         const whole = Buffer.concat(items.flatMap(packOne));
-        const { got, push } = collect();
+        const { got, push } = collect(isUsedAtOnce);
         for (let at = 0, piece = 0; at < whole.length; piece += 1) {
           const length = lengths[piece % lengths.length] ?? 1;
-          push(whole.subarray(at, at + length));
+          const received = Buffer.from(whole.subarray(at, at + length));
+          push(received);
+          // As the memory of a frame, which the next one may get.
+          received.fill(0xee);
           at += length;
         }
         expect(got).toEqual(items.map(item => item && Buffer.from(item)));

@@ -276,6 +276,22 @@ const fetchMany: FetchMany = (items, take) => {
   return link().request<null>('file.getMany', { items }, push);
 };
 
+/**
+ * Requests several small files, and passes on each when it arrives, in their order: undefined for one
+ * that needs a request of its own. The bytes may be others once `take` has returned.
+ */
+export const requestMany: FetchMany = (items, take) => {
+  const here = getContext();
+  let at = 0;
+  const { push } = new ManyUnpacker(bytes => {
+    take(at, bytes);
+    at += 1;
+  }, true);
+  return link().request<null>('file.getMany', { items }, bytes =>
+    withContext(here, () => push(bytes)),
+  );
+};
+
 /** Bytes counted for content whose size is not known. */
 const usualSize = 16 * 1024;
 

@@ -6,8 +6,9 @@ import { exists, expandUser, isAbs, isDir, isLink } from '../../../_shared/files
 import { parseSource } from '../../../_shared/sources/source-url.ts';
 import { failed, inPlan, newReturn } from '../../../_shared/states/returns.ts';
 import { __env__, __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
+import type { ControlFolder } from '../../control-folder.ts';
 import { requiredPaths, superfluous, topmost } from '../../directory-checks.ts';
-import { creatorOfNew } from '../../new-files.ts';
+import { createNewFiles, type RecursedOptions } from '../../new-files.ts';
 import { expectRecursed, PresentFiles, recursedFiles, sourceIn } from '../../recursed-files.ts';
 import { directory } from './directory.ts';
 import { managed } from './managed.ts';
@@ -73,7 +74,6 @@ type RecurseOptions = {
  *     - source: salt://code/flask
  *     - include_empty: True
  */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: most lines are its documented arguments
 export const recurse = async (
   name: string,
   source: string | string[],
@@ -160,11 +160,49 @@ export const recurse = async (
   }
   const options = { ...owners, mode: file_mode, template, context, defaults };
   const others = await present.missing(found);
-  const endFiles = expectRecursed(path, folder, others, present.isAbsent, options);
-  const createNew = creatorOfNew(path, folder, present.isAbsent, options);
-  for (const file of others) {
+  const more = { makedirs: true, dir_mode: dirMode, replace, backup, show_changes };
+  await makeFiles(report, path, folder, others, { present, clean, options, more });
+  if (clean) {
+    const kept = [
+      ...files.map(file => join(path, file)),
+      ...dirs,
+      ...links.map(([link]) => join(path, link)),
+    ];
+    const others = await requiredPaths(required);
+    const own = [...kept.filter(each => isLink(each) || !isDir(each)), ...emptyDirs];
+    const removed = superfluous(path, { ...others, paths: [...own, ...others.paths] }, exclude_pat);
+    if (removed.length > 0) await report.removed(removed);
+  }
+  return report.finish(ret, path);
+};
+
+type FilesToMake = {
+  readonly present: PresentFiles;
+  readonly clean: boolean;
+  readonly options: RecursedOptions;
+  /** Arguments of `file.managed` beside these. */
+  readonly more: Parameters<typeof managed>[1] & { readonly replace: boolean };
+};
+
+/** Makes files as they should be: all new ones together, each other one as a state. */
+const makeFiles = async (
+  report: Report,
+  path: string,
+  folder: ControlFolder,
+  files: readonly string[],
+  { present, clean, options, more }: FilesToMake,
+): Promise<void> => {
+  const made = await createNewFiles(path, folder, files.filter(present.isAbsent), options);
+  const rest = files.filter(file => !made.has(file));
+  const endFiles = expectRecursed(path, folder, rest, present.isAbsent, options);
+  for (const file of files) {
     const dest = join(path, file);
-    if (clean && isDir(dest) && replace)
+    const answer = made.get(file);
+    if (answer) {
+      report.add(dest, answer);
+      continue;
+    }
+    if (clean && isDir(dest) && more.replace)
       if (
         await makeRoom(
           report,
@@ -174,33 +212,9 @@ export const recurse = async (
         )
       )
         continue;
-    report.add(
-      dest,
-      (await createNew(file)) ??
-        (await managed(dest, {
-          ...options,
-          source: sourceIn(folder, file),
-          makedirs: true,
-          dir_mode: dirMode,
-          replace,
-          backup,
-          show_changes,
-        })),
-    );
+    report.add(dest, await managed(dest, { ...options, ...more, source: sourceIn(folder, file) }));
   }
   endFiles();
-  const kept = [
-    ...files.map(file => join(path, file)),
-    ...dirs,
-    ...links.map(([link]) => join(path, link)),
-  ];
-  if (clean) {
-    const others = await requiredPaths(required);
-    const own = [...kept.filter(each => isLink(each) || !isDir(each)), ...emptyDirs];
-    const removed = superfluous(path, { ...others, paths: [...own, ...others.paths] }, exclude_pat);
-    if (removed.length > 0) await report.removed(removed);
-  }
-  return report.finish(ret, path);
 };
 
 type Report = {
