@@ -15,16 +15,21 @@ export const largestOfMany = 64 * 1024;
 export const mostOfMany = 256;
 
 const leftOut = 0xffff_ffff;
-const lengthBytes = 4;
+/** Bytes before those of an item. */
+export const lengthBytes = 4;
 
-/** Packs the items' bytes; `undefined` for one that needs a request of its own. */
-export const packOne = (bytes: Uint8Array | undefined): readonly Uint8Array[] => {
-  const head = new Uint8Array(lengthBytes);
-  new DataView(head.buffer).setUint32(0, bytes?.length ?? leftOut);
-  return bytes ? [head, bytes] : [head];
+/**
+ * Writes the length of an item before its bytes, which begin `lengthBytes` after `at`.
+ *
+ * @param count of its bytes; undefined for an item that needs a request of its own
+ * @returns where the next item begins
+ */
+export const packLength = (into: Buffer, at: number, count: number | undefined): number => {
+  into.writeUInt32BE(count ?? leftOut, at);
+  return at + lengthBytes + (count ?? 0);
 };
 
-/** Splits what `packOne` made, in whichever pieces it arrives. */
+/** Splits what was packed, in whichever pieces it arrives. */
 export class ManyUnpacker {
   readonly #take: (bytes: Buffer | undefined) => void;
   readonly #isUsedAtOnce: boolean;

@@ -7,7 +7,10 @@ import { ownTurn } from './own-turn.ts';
 import type { JsonLimits } from './parse-yielding.ts';
 import { positionsOf, readPositions, type StackPosition } from './stack.ts';
 
-/** A stream of bytes that a request may return in addition to its JSON response. */
+/**
+ * A stream of bytes that a request may return in addition to its JSON response. Each piece is copied
+ * before the next one is requested.
+ */
 export type TransferContent = AsyncIterable<Uint8Array> | Uint8Array;
 
 /** A handler's response with bytes: `value` is sent as JSON, then `content` as raw frames. */

@@ -26,8 +26,8 @@ import {
 } from '../../src/modules/api.ts';
 import { TsaltError } from '../../src/protocol/error.ts';
 import type { ControlMethods, FileResponse } from '../../src/protocol/job.ts';
-import { packOne } from '../../src/protocol/many-files.ts';
 import { deserialize, serialize } from '../../src/wrapper/functions/serializers.ts';
+import { packOne } from '../helpers/pack-one.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 
 /** A host for module tests: the real modules, a scratch folder, and files of a control node. */
@@ -167,8 +167,7 @@ const sendMany = (
 ): void => {
   for (const [name, saltenv] of items) {
     const content = saltenv === undefined ? undefined : files.get(name);
-    const parts = packOne(content === undefined ? undefined : Buffer.from(content));
-    for (const part of parts) sink?.(part);
+    sink?.(packOne(content === undefined ? undefined : Buffer.from(content)));
   }
 };
 

@@ -128,6 +128,7 @@ export class FileRefs {
 
   /** Allows the files that a file names, if it is one of pip's requirements. */
   follow(path: string, saltenv: string, read: () => string): void {
+    if (this.#requirements.size === 0) return;
     if (!this.#requirements.has(cleanPath(path) ?? '')) return;
     const url = `salt://${path.replace(/^salt:\/\//, '')}`;
     for (const child of saltRequirementsNamed(url, read())) {

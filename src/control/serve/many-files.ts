@@ -1,6 +1,12 @@
 import type { FileRoots } from '../../fileserver/file-roots.ts';
+import { readSmall } from '../../fileserver/read-small.ts';
 import type { ControlMethods } from '../../protocol/job.ts';
-import { largestOfMany, type NamedFile, packOne } from '../../protocol/many-files.ts';
+import {
+  largestOfMany,
+  lengthBytes,
+  type NamedFile,
+  packLength,
+} from '../../protocol/many-files.ts';
 import { type Handler, WithContent } from '../../protocol/peer.ts';
 import { Turns } from '../../protocol/turns.ts';
 import type { FileRefs } from './file-refs.ts';
@@ -23,45 +29,70 @@ type SingleFiles = {
  * Makes the handler for `file.getMany`. Items are read one after the other and only while the host
  * reads them: a host that asks for many has only a piece of them in memory here.
  */
-export const manyFiles = ({ roots, refs, allowed, renderNamed }: SingleFiles): Handler => {
-  const read = async ([name, saltenv]: NamedFile): Promise<Uint8Array | undefined> => {
-    if (saltenv === undefined) {
-      const answer = await renderNamed({ key: name, ahead: true });
-      return answer instanceof WithContent ? inMemory(answer) : undefined;
+export const manyFiles =
+  (files: SingleFiles): Handler =>
+  (said: unknown) =>
+    new WithContent(null, packed(readGetMany(said).items, files));
+
+/** The memory of a request that has ended, for the next one. */
+let spare: Buffer | undefined;
+
+/** Each piece is valid until the next one is requested. */
+async function* packed(
+  items: readonly NamedFile[],
+  files: SingleFiles,
+): AsyncGenerator<Uint8Array> {
+  const turns = new Turns(turnLength);
+  const memory = spare ?? Buffer.allocUnsafeSlow(pieceSize + lengthBytes + largestOfMany + 1);
+  spare = undefined;
+  let size = 0;
+  try {
+    for (const [name, saltenv] of items) {
+      const at = size + lengthBytes;
+      const count =
+        saltenv === undefined
+          ? await renderInto(memory, at, name, files)
+          : readInto(memory, at, name, saltenv, files);
+      size = packLength(memory, size, count);
+      if (size < pieceSize && !turns.areOver) continue;
+      yield memory.subarray(0, size);
+      size = 0;
+      await turns.pause();
     }
+    if (size > 0) yield memory.subarray(0, size);
+  } finally {
+    spare = memory;
+  }
+}
+
+/** Returns the number of an item's bytes, or undefined: its own request reports what is wrong. */
+const readInto = (
+  into: Buffer,
+  at: number,
+  name: string,
+  saltenv: string,
+  { roots, refs, allowed }: SingleFiles,
+): number | undefined => {
+  try {
     allowed(name, saltenv);
     const found = roots.find(name, saltenv);
     if (!found || found.size > largestOfMany) return undefined;
     refs.follow(name, saltenv, () => roots.read(name, saltenv));
-    const content = roots.content(name, saltenv);
-    if (content instanceof Uint8Array) return content;
-    // The file has grown since it was found.
-    content.destroy();
+    return readSmall(found.path, found.size, into, at);
+  } catch {
     return undefined;
-  };
-  return (said: unknown) => new WithContent(null, packed(readGetMany(said).items, read));
+  }
 };
 
-async function* packed(
-  items: readonly NamedFile[],
-  read: (item: NamedFile) => Promise<Uint8Array | undefined>,
-): AsyncGenerator<Uint8Array> {
-  const turns = new Turns(turnLength);
-  let parts: Uint8Array[] = [];
-  let size = 0;
-  for (const item of items) {
-    // What is wrong with an item is reported to the request of its own.
-    const bytes = await read(item).catch(() => undefined);
-    const one = packOne(bytes && bytes.length <= largestOfMany ? bytes : undefined);
-    for (const part of one) size += part.length;
-    parts.push(...one);
-    if (size < pieceSize && !turns.areOver) continue;
-    yield Buffer.concat(parts);
-    [parts, size] = [[], 0];
-    await turns.pause();
-  }
-  if (size > 0) yield Buffer.concat(parts);
-}
-
-const inMemory = ({ content }: WithContent): Uint8Array | undefined =>
-  content instanceof Uint8Array ? content : undefined;
+const renderInto = async (
+  into: Buffer,
+  at: number,
+  key: string,
+  { renderNamed }: SingleFiles,
+): Promise<number | undefined> => {
+  const answer = await renderNamed({ key, ahead: true }).catch(() => undefined);
+  const bytes = answer instanceof WithContent ? answer.content : undefined;
+  if (!(bytes instanceof Uint8Array) || bytes.length > largestOfMany) return undefined;
+  into.set(bytes, at);
+  return bytes.length;
+};

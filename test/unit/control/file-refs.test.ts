@@ -91,14 +91,14 @@ const site = (chunks: readonly LowChunk[], computes = false, tainted: readonly s
   const askRender = ({ text, ...request }: Omit<PrefetchedRender, 'have'>) => {
     return ask('file.render', { key: keyOf(request), ...(text !== undefined && { text }) });
   };
+  const contentOf = async (items: readonly string[][]): Promise<AsyncGenerator<Uint8Array>> => {
+    const answer = await handlers['file.getMany']?.({ items } as never, undefined as never);
+    return (answer as WithContent).content as AsyncGenerator<Uint8Array>;
+  };
   const askMany = async (items: readonly string[][]): Promise<(Buffer | undefined)[]> => {
-    const answer = (await handlers['file.getMany']?.(
-      { items } as never,
-      undefined as never,
-    )) as WithContent;
     const got: (Buffer | undefined)[] = [];
     const { push } = new ManyUnpacker(bytes => got.push(bytes));
-    for await (const piece of answer.content as AsyncIterable<Uint8Array>) push(piece);
+    for await (const piece of await contentOf(items)) push(piece);
     return got;
   };
   const askList = async (params: object): Promise<ListedFile[]> => {
@@ -109,7 +109,7 @@ const site = (chunks: readonly LowChunk[], computes = false, tainted: readonly s
       push(piece);
     return got;
   };
-  return { root, ask, askList, askMany, askRender, keyOf, refused, rendered };
+  return { root, ask, askList, askMany, contentOf, askRender, keyOf, refused, rendered };
 };
 
 test('a host gets the files its job names, and what lies below a folder it names', async () => {
@@ -156,6 +156,19 @@ test('file.getMany: a host gets what file.get and file.render would send, and no
   ]);
   expect([got[0], got[5], got[7]].map(String)).toEqual(['app/a', 'NAMED', 'app/b']);
   expect(refused).toEqual([]);
+});
+
+test('file.getMany: requests of one time do not share their memory', async () => {
+  const { root, contentOf } = site([chunk({ fun: 'recurse', source: 'salt://app' })]);
+  writeFileSync(join(root, 'app/a'), 'a'.repeat(64 * 1024));
+  writeFileSync(join(root, 'app/b'), 'b'.repeat(64 * 1024));
+  const items = (name: string) => Array.from({ length: 3 }, () => [`salt://app/${name}`, 'base']);
+  const [one, other] = await Promise.all([contentOf(items('a')), contentOf(items('b'))]);
+  for (let piece = 0; piece < 3; piece += 1) {
+    const [a, b] = [(await one.next()).value, (await other.next()).value];
+    expect(Buffer.from(a ?? []).includes('b')).toBe(false);
+    expect(Buffer.from(b ?? []).includes('a')).toBe(false);
+  }
 });
 
 test('file.getMany: one path the job does not name ends the run of the host', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { largestOfMany, ManyUnpacker, packOne } from '../../../src/protocol/many-files.ts';
+import { largestOfMany, ManyUnpacker } from '../../../src/protocol/many-files.ts';
+import { packOne } from '../../helpers/pack-one.ts';
 
 const collect = (
   isUsedAtOnce = false,
@@ -20,7 +21,7 @@ test('many files: what is packed is unpacked, in whichever pieces it arrives', (
       fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1 }),
       fc.boolean(),
       (items, lengths, isUsedAtOnce) => {
-        const whole = Buffer.concat(items.flatMap(packOne));
+        const whole = Buffer.concat(items.map(item => packOne(item)));
         const { got, push } = collect(isUsedAtOnce);
         for (let at = 0, piece = 0; at < whole.length; piece += 1) {
           const length = lengths[piece % lengths.length] ?? 1;
@@ -38,7 +39,7 @@ test('many files: what is packed is unpacked, in whichever pieces it arrives', (
 
 test('many files: a file that is longer than allowed is refused before its memory is taken', () => {
   const { got, push } = collect();
-  push(Buffer.concat(packOne(Buffer.alloc(largestOfMany, 1))));
+  push(packOne(Buffer.alloc(largestOfMany, 1)));
   expect(got).toEqual([Buffer.alloc(largestOfMany, 1)]);
   expect(() => push(Buffer.from([0, 1, 0, 1]))).toThrow('a file of 65537 bytes among small ones');
 });
