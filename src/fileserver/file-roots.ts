@@ -1,23 +1,20 @@
 import {
   createReadStream,
   existsSync,
-  lstatSync,
   openSync,
   type ReadStream,
   readFileSync,
-  realpathSync,
   type Stats,
   statSync,
 } from 'node:fs';
 import { posix } from 'node:path';
 import { TsaltError } from '../protocol/error.ts';
-import { checkTrusted } from '../trust/check.ts';
+import { FileFinder, type FoundFile } from './file-finder.ts';
 import { type FileStamp, FolderHashes, type HashStore, isSameFile } from './folder-hashes.ts';
 import { readAhead, sha256Of, sha256OfFile, smallFile } from './hash-file.ts';
 import { type IgnoreRules, ignoreTest } from './ignore.ts';
 import { listTree, type Tree } from './list-tree.ts';
-import { isWithinRoot, newFile } from './new-file.ts';
-import { isSaltenvName, normalise, resolvedPath } from './root-paths.ts';
+import { isSaltenvName, normalise } from './root-paths.ts';
 import { parseSaltUrl } from './url.ts';
 
 export type FileRootsOptions = IgnoreRules & {
@@ -34,19 +31,6 @@ export type FileRootsOptions = IgnoreRules & {
   readonly keptHashes?: HashStore;
 };
 
-/** A file of the roots. */
-export type FoundFile = {
-  /** Absolute path on the control node. */
-  readonly path: string;
-  /** Path inside the roots, with slashes. */
-  readonly rel: string;
-  readonly saltenv: string;
-  readonly size: number;
-  /** Permission bits. */
-  readonly mode: number;
-  readonly mtimeMs: number;
-};
-
 /**
  * The files of `file_roots` (or `pillar_roots`): for each saltenv a list of folders, of which the
  * first with the file wins. Paths are relative with slashes, or `salt://` URLs. Files outside of
@@ -59,8 +43,7 @@ export class FileRoots {
   readonly #ignored: (path: string) => boolean;
   readonly #options: FileRootsOptions;
   readonly #trees = new Map<string, Tree>();
-  readonly #realFolders = new Map<string, string | undefined>();
-  readonly #found = new Map<string, FoundFile | null>();
+  readonly #finder: FileFinder;
   readonly #contents: Map<string, Content>;
   readonly #hashes = new Map<string, Hashed>();
   /** Folders whose hashes of earlier runs were read. */
@@ -76,6 +59,11 @@ export class FileRoots {
     this.#roots = new Map(Object.entries(roots));
     this.#ignored = ignoreTest(options);
     this.#options = options;
+    this.#finder = new FileFinder({
+      folders: saltenv => this.folders(saltenv),
+      ignored: this.#ignored,
+      unsaved: options.unsaved,
+    });
   }
 
   /** Returns the configured saltenvs, sorted; `__env__` stands for any other name. */
@@ -101,18 +89,7 @@ export class FileRoots {
     // No system opens longer paths, and caching them would fill the memory.
     if (path.length > longestPath || saltenv.length > longestPath) return undefined;
     const url = parseSaltUrl(path);
-    const env = url.saltenv ?? saltenv;
-    const key = `${env}\0${url.path}`;
-    const known = this.#found.get(key);
-    if (known !== undefined) return known ?? undefined;
-    return this.#findNew(key, url.path, env)?.file;
-  }
-
-  #findNew(key: string, path: string, env: string): Found | undefined {
-    const found = this.#find(path, env);
-    if (this.#found.size >= mostFound) this.#found.clear();
-    this.#found.set(key, found?.file ?? null);
-    return found;
+    return this.#finder.find(url.path, url.saltenv ?? saltenv);
   }
 
   /** All files of a saltenv, sorted. */
@@ -191,17 +168,14 @@ export class FileRoots {
    */
   listed(path: string, saltenv: string, kept?: FolderHashes): ListedHash | undefined {
     const url = parseSaltUrl(path);
-    const env = url.saltenv ?? saltenv;
-    const key = `${env}\0${url.path}`;
-    const known = this.#found.get(key);
-    const found = known === undefined ? this.#findNew(key, url.path, env) : undefined;
-    const file = known ?? found?.file;
-    if (!file) return undefined;
+    const found = this.#finder.findListed(url.path, url.saltenv ?? saltenv);
+    if (!found) return undefined;
+    const { file, stat } = found;
     const { size, mode } = file;
     return {
       size,
       mode,
-      sha256: () => this.#hashOf(file, () => found?.stat ?? statSync(file.path), kept),
+      sha256: () => this.#hashOf(file, () => stat ?? statSync(file.path), kept),
     };
   }
 
@@ -242,8 +216,7 @@ export class FileRoots {
   /** Discards the cached listings. */
   refresh(): void {
     this.#trees.clear();
-    this.#found.clear();
-    this.#realFolders.clear();
+    this.#finder.refresh();
   }
 
   #content({ path }: FoundFile): Content {
@@ -257,56 +230,10 @@ export class FileRoots {
     return content;
   }
 
-  #find(path: string, saltenv: string): Found | undefined {
-    const rel = normalise(path);
-    if (rel === undefined) return undefined;
-    for (const folder of this.folders(saltenv)) {
-      const root = this.#realFolder(folder);
-      const full = posix.join(folder, rel);
-      const unsaved = this.#options.unsaved?.get(full);
-      const saved = root === undefined ? undefined : this.#stat(root, full);
-      const file =
-        saved?.stat ?? (unsaved === undefined ? undefined : newFile(folder, full, unsaved));
-      if (!file || this.#ignored(rel)) continue;
-      checkTrusted(full, `The file salt://${rel}`, saved?.entry);
-      const { size, mode, mtimeMs } = file;
-      return {
-        file: { path: full, rel, saltenv, size, mode: mode & 0o7777, mtimeMs },
-        stat: saved?.stat,
-      };
-    }
-    return undefined;
-  }
-
-  #stat(root: string, full: string): { entry: Stats; stat: Stats } | undefined {
-    try {
-      const entry = lstatSync(full);
-      const isLink = entry.isSymbolicLink();
-      const above = this.#realFolder(posix.dirname(full));
-      if (above === undefined) return undefined;
-      const real = isLink ? realpathSync.native(full) : above;
-      if (!isWithinRoot(root, real)) return undefined;
-      const stat = isLink ? statSync(real) : entry;
-      return stat.isFile() ? { entry, stat } : undefined;
-    } catch {
-      return undefined;
-    }
-  }
-
-  /** The path of a folder without links; undefined if there is none. */
-  #realFolder(folder: string): string | undefined {
-    const known = this.#realFolders.get(folder);
-    if (known !== undefined || this.#realFolders.has(folder)) return known;
-    const real = resolvedPath(folder);
-    if (this.#realFolders.size >= mostFound) this.#realFolders.clear();
-    this.#realFolders.set(folder, real);
-    return real;
-  }
-
   #tree(saltenv: string): Tree {
     const known = this.#trees.get(saltenv);
     if (known) return known;
-    const folders = this.folders(saltenv).filter(folder => this.#realFolder(folder) !== undefined);
+    const folders = this.folders(saltenv).filter(folder => this.#finder.isThere(folder));
     const saved = listTree(folders, {
       ignored: this.#ignored,
       follow: this.#options.fileserver_followsymlinks ?? true,
@@ -344,9 +271,6 @@ export class FileRoots {
   }
 }
 
-/** A file that was found, with the look that found it; unsaved ones have none. */
-type Found = { readonly file: FoundFile; readonly stat: Stats | undefined };
-
 type Hashed = FileStamp & { readonly sha256: string | Promise<string> };
 
 /** A file as listings contain it. */
@@ -361,9 +285,6 @@ type Content = { readonly stat?: FileStamp; readonly bytes: Buffer; text?: strin
 const cachedSize = 1024 * 1024;
 /** Hashing fewer files takes no longer than reading kept hashes. */
 const fewestKept = 200;
-/** Limit of cached look-ups: hosts may request any number of paths. */
-const mostFound = 50_000;
-
 /** Characters of a path, as Linux's PATH_MAX. */
 const longestPath = 4096;
 

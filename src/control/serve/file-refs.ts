@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { saltRequirementsNamed } from '../../data/requirements-files.ts';
 import { choosesOnlyNames, type Ranges } from '../../data/taint.ts';
+import { isNormal } from '../../fileserver/root-paths.ts';
 import { parseSaltUrl } from '../../fileserver/url.ts';
 import type { LowChunk } from '../../protocol/low.ts';
 import type { Plain } from '../../protocol/plain.ts';
@@ -235,6 +236,7 @@ const saltUrls = /salt:\/\/[^\s'"<>,;]+/g;
 /** Normalizes a path inside the roots; undefined if it leads out of them. */
 export const cleanPath = (path: string): string | undefined => {
   const bare = parseSaltUrl(path).path;
+  if (isNormal(bare)) return bare;
   if (bare.includes('\0') || posix.isAbsolute(bare)) return undefined;
   const normal = posix.normalize(bare).replace(/\/$/, '');
   return normal === '..' || normal.startsWith('../') ? undefined : normal === '.' ? '' : normal;

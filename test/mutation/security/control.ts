@@ -274,7 +274,7 @@ export const control: readonly Breakage[] = [
     'nothing outside of the roots is ever found',
     [
       {
-        file: 'src/fileserver/file-roots.ts',
+        file: 'src/fileserver/file-finder.ts',
         find: 'if (!isWithinRoot(root, real)) return undefined;',
         replace: '',
       },
