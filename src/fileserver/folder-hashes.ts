@@ -11,14 +11,6 @@ export const isSameFile = (one: FileStamp, other: FileStamp): boolean =>
   one.ino === other.ino &&
   one.dev === other.dev;
 
-const numbersOf = ({ size, mtimeMs, ctimeMs, ino, dev }: FileStamp): readonly number[] => [
-  size,
-  mtimeMs,
-  ctimeMs,
-  ino,
-  dev,
-];
-
 /** Numbers of each file in `KeptFolder.numbers`. */
 export const stampLength = 5;
 /** Bytes of each file in `KeptFolder.hashes`. */
@@ -50,10 +42,10 @@ export class FolderHashes {
   readonly #store: HashStore;
   readonly #folder: string;
   readonly #kept: KeptFolder | undefined;
-  readonly #places: ReadonlyMap<string, number>;
-  readonly #names: string[] = [];
-  readonly #numbers: number[] = [];
-  readonly #hashes: string[] = [];
+  /** The first kept file that is not before the last one that was looked up. */
+  #place = 0;
+  /** The places of kept files that have not changed, and new files, in the order of the listing. */
+  readonly #files: (number | NewHash)[] = [];
   #isChanged = false;
 
   /** @param folder identifies it: the folders of its saltenv, and its path in them */
@@ -61,21 +53,20 @@ export class FolderHashes {
     this.#store = store;
     this.#folder = folder;
     this.#kept = store.read(folder);
-    this.#places = new Map(this.#kept?.names.map((name, at) => [name, at]));
   }
 
-  /** Returns the hash of a file that has not changed since an earlier run. */
+  /**
+   * Returns the hash of a file that has not changed since an earlier run. Listings are sorted, and
+   * so are those of earlier runs: a file that is looked up after a later one is not found.
+   */
   get(name: string, stamp: FileStamp): string | undefined {
-    const at = this.#places.get(name);
-    if (at === undefined || !this.#kept) return undefined;
-    const { numbers, hashes } = this.#kept;
-    const isSame = numbersOf(stamp).every(
-      (value, place) => numbers[at * stampLength + place] === value,
-    );
-    if (!isSame) return undefined;
-    const hash = hashes.toString('hex', at * hashLength, (at + 1) * hashLength);
-    this.#push(name, stamp, hash);
-    return hash;
+    if (!this.#kept) return undefined;
+    const { names, numbers, hashes } = this.#kept;
+    while ((names[this.#place] ?? name) < name) this.#place += 1;
+    const place = this.#place;
+    if (names[place] !== name || !isStampAt(numbers, place, stamp)) return undefined;
+    this.#files.push(place);
+    return hashes.toString('hex', place * hashLength, (place + 1) * hashLength);
   }
 
   /**
@@ -84,27 +75,50 @@ export class FolderHashes {
    * @param stamp the file's stamp before it was read
    * @param now when it was looked at
    */
-  put(name: string, stamp: FileStamp, hash: string, now: number = Date.now()): void {
+  put(name: string, stamp: FileStamp, sha256: string, now: number = Date.now()): void {
     const { ctimeMs, mtimeMs, ino } = stamp;
     if (now - Math.max(ctimeMs, mtimeMs) < settled || !Number.isSafeInteger(ino)) return;
     this.#isChanged = true;
-    this.#push(name, stamp, hash);
+    this.#files.push({ name, stamp, sha256 });
   }
 
   /** Ends the listing: files that are gone are kept no longer. */
   end(): void {
-    const { length } = this.#names;
+    const { length } = this.#files;
     if (!this.#isChanged && length === (this.#kept?.names.length ?? 0)) return;
-    this.#store.add(this.#folder, {
-      names: this.#names,
-      numbers: Float64Array.from(this.#numbers),
-      hashes: Buffer.from(this.#hashes.join(''), 'hex'),
-    });
-  }
-
-  #push(name: string, stamp: FileStamp, hash: string): void {
-    this.#names.push(name);
-    this.#numbers.push(...numbersOf(stamp));
-    this.#hashes.push(hash);
+    const names: string[] = [];
+    const numbers = new Float64Array(length * stampLength);
+    const hashes = Buffer.alloc(length * hashLength);
+    for (const [at, file] of this.#files.entries()) {
+      if (typeof file !== 'number') {
+        const { size, mtimeMs, ctimeMs, ino, dev } = file.stamp;
+        names.push(file.name);
+        numbers.set([size, mtimeMs, ctimeMs, ino, dev], at * stampLength);
+        hashes.write(file.sha256, at * hashLength, 'hex');
+      } else if (this.#kept) {
+        names.push(this.#kept.names[file] ?? '');
+        const [from, to] = [file * stampLength, (file + 1) * stampLength];
+        numbers.set(this.#kept.numbers.subarray(from, to), at * stampLength);
+        this.#kept.hashes.copy(hashes, at * hashLength, file * hashLength, (file + 1) * hashLength);
+      }
+    }
+    this.#store.add(this.#folder, { names, numbers, hashes });
   }
 }
+
+type NewHash = { readonly name: string; readonly stamp: FileStamp; readonly sha256: string };
+
+const isStampAt = (
+  numbers: Float64Array,
+  place: number,
+  { size, mtimeMs, ctimeMs, ino, dev }: FileStamp,
+): boolean => {
+  const at = place * stampLength;
+  return (
+    numbers[at] === size &&
+    numbers[at + 1] === mtimeMs &&
+    numbers[at + 2] === ctimeMs &&
+    numbers[at + 3] === ino &&
+    numbers[at + 4] === dev
+  );
+};

@@ -101,11 +101,13 @@ const pack = ({ names, numbers, hashes }: KeptFolder): Uint8Array => {
 
 /** @throws Error for a damaged file */
 const unpack = (packed: Buffer): KeptFolder => {
-  // Numbers are read at multiples of their length, which a part of Node's pool need not have.
-  const body = Buffer.from(Uint8Array.from(packed.subarray(sumLength)).buffer);
+  const body = packed.subarray(sumLength);
   if (!sumOf(body).equals(packed.subarray(0, sumLength))) throw new Error('it is damaged');
   const count = body.readUInt32LE();
-  const numbers = new Float64Array(body.buffer, headLength, count * stampLength);
+  // Numbers are read at multiples of their length, which a part of Node's pool need not have.
+  const numbers = new Float64Array(
+    Uint8Array.prototype.slice.call(body, headLength, headLength + count * 8 * stampLength).buffer,
+  );
   const end = headLength + numbers.byteLength;
   const hashes = body.subarray(end, end + count * hashLength);
   const names = body.toString('utf8', end + hashes.length).split('\0');
