@@ -17,8 +17,8 @@ export type FoundFile = {
   readonly mtimeMs: number;
 };
 
-/** A file that was found, with the look that found it; unsaved ones have none. */
-type Found = { readonly file: FoundFile; readonly stat: Stats | undefined };
+/** A file that was found, with the look that found it, if it was just made; unsaved ones have none. */
+export type LookedAt = { readonly file: FoundFile; readonly stat: Stats | undefined };
 
 type Places = {
   /** Returns the folders of a saltenv, in order. */
@@ -66,7 +66,7 @@ export class FileFinder {
    *
    * @throws TsaltError `untrusted`
    */
-  findListed(path: string, saltenv: string): Found | undefined {
+  findListed(path: string, saltenv: string): LookedAt | undefined {
     const known = this.#envs.get(saltenv)?.found.get(path);
     if (known === undefined) return this.#findNew(path, saltenv);
     return known ? { file: known, stat: undefined } : undefined;
@@ -84,7 +84,7 @@ export class FileFinder {
     this.#realFolders.clear();
   }
 
-  #findNew(path: string, saltenv: string): Found | undefined {
+  #findNew(path: string, saltenv: string): LookedAt | undefined {
     const { roots, found } = this.#ofEnv(saltenv);
     const result = this.#find(path, saltenv, roots);
     found.set(path, result?.file ?? null);
@@ -102,7 +102,7 @@ export class FileFinder {
     return made;
   }
 
-  #find(path: string, saltenv: string, roots: OfEnv['roots']): Found | undefined {
+  #find(path: string, saltenv: string, roots: OfEnv['roots']): LookedAt | undefined {
     const rel = normalise(path);
     if (rel === undefined) return undefined;
     const { ignored, unsaved } = this.#places;

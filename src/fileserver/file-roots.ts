@@ -4,12 +4,11 @@ import {
   openSync,
   type ReadStream,
   readFileSync,
-  type Stats,
   statSync,
 } from 'node:fs';
 import { posix } from 'node:path';
 import { TsaltError } from '../protocol/error.ts';
-import { FileFinder, type FoundFile } from './file-finder.ts';
+import { FileFinder, type FoundFile, type LookedAt } from './file-finder.ts';
 import { type FileStamp, FolderHashes, type HashStore, isSameFile } from './folder-hashes.ts';
 import { readAhead, sha256Of, sha256OfFile, smallFile } from './hash-file.ts';
 import { type IgnoreRules, ignoreTest } from './ignore.ts';
@@ -156,27 +155,13 @@ export class FileRoots {
 
   /** Hex SHA-256 of a file; computed again only when size, time or inode changed. */
   async hash(path: string, saltenv = 'base'): Promise<string> {
-    const file = this.#need(path, saltenv);
-    return this.#hashOf(file, () => statSync(file.path));
+    return this.hashOf({ file: this.#need(path, saltenv), stat: undefined });
   }
 
-  /**
-   * Finds a file of `list()`, and hashes it, by one look at it the first time. The hash of a small
-   * file is not a promise: a listing of thousands would wait for each of them.
-   *
-   * @param kept of `keptHashes`
-   */
-  listed(path: string, saltenv: string, kept?: FolderHashes): ListedHash | undefined {
+  /** Finds a file of `list()`. */
+  listed(path: string, saltenv: string): LookedAt | undefined {
     const url = parseSaltUrl(path);
-    const found = this.#finder.findListed(url.path, url.saltenv ?? saltenv);
-    if (!found) return undefined;
-    const { file, stat } = found;
-    const { size, mode } = file;
-    return {
-      size,
-      mode,
-      sha256: () => this.#hashOf(file, () => stat ?? statSync(file.path), kept),
-    };
+    return this.#finder.findListed(url.path, url.saltenv ?? saltenv);
   }
 
   /**
@@ -193,23 +178,27 @@ export class FileRoots {
     return new FolderHashes(keptHashes, name);
   }
 
-  #hashOf(
-    { path, rel }: FoundFile,
-    look: () => Stats,
-    kept?: FolderHashes,
-  ): string | Promise<string> {
+  /**
+   * Hashes a listed file, which is looked at once. The hash of a small file is not a promise: a
+   * listing of thousands would wait for each of them.
+   *
+   * @param kept of `keptHashes`
+   */
+  hashOf({ file, stat }: LookedAt, kept?: FolderHashes): string | Promise<string> {
+    const { path, rel } = file;
     const unsaved = this.#options.unsaved?.get(path);
     if (unsaved !== undefined) return sha256Of(unsaved);
-    const stat = look();
-    const known = this.#hashes.get(path);
-    if (known && isSameFile(known, stat)) return known.sha256;
     const now = Date.now();
-    const ofEarlierRun = kept?.get(rel, stat);
-    const sha256 = ofEarlierRun ?? sha256OfFile(path, stat.size);
-    const { size, mtimeMs, ctimeMs, ino, dev } = stat;
-    this.#hashes.set(path, { size, mtimeMs, ctimeMs, ino, dev, sha256 });
+    const looked = stat ?? statSync(path);
+    const known = this.#hashes.get(path);
+    if (known && isSameFile(known, looked)) return known.sha256;
+    const ofEarlierRun = kept?.get(rel, looked);
+    const sha256 = ofEarlierRun ?? sha256OfFile(path, looked.size);
+    const { size, mtimeMs, ctimeMs, ino, dev } = looked;
+    const hashed = { size, mtimeMs, ctimeMs, ino, dev, sha256 };
+    this.#hashes.set(path, hashed);
     if (typeof sha256 !== 'string') sha256.catch(() => this.#hashes.delete(path));
-    else if (ofEarlierRun === undefined) kept?.put(rel, stat, sha256, now);
+    else if (ofEarlierRun === undefined) kept?.put(rel, hashed, sha256, now);
     return sha256;
   }
 
@@ -239,8 +228,11 @@ export class FileRoots {
       follow: this.#options.fileserver_followsymlinks ?? true,
       skipLinks: this.#options.fileserver_ignoresymlinks ?? false,
     });
-    const files = new Set([...saved.files, ...this.#newFiles(saltenv)]);
-    const tree = files.size === saved.files.length ? saved : { ...saved, files: [...files].sort() };
+    const unsaved = this.#newFiles(saltenv);
+    const tree =
+      unsaved.length === 0
+        ? saved
+        : { ...saved, files: [...new Set([...saved.files, ...unsaved])].sort() };
     this.#trees.set(saltenv, tree);
     return tree;
   }
@@ -272,12 +264,6 @@ export class FileRoots {
 }
 
 type Hashed = FileStamp & { readonly sha256: string | Promise<string> };
-
-/** A file as listings contain it. */
-type ListedHash = Pick<FoundFile, 'size' | 'mode'> & {
-  /** Throws whatever reading the file throws. */
-  readonly sha256: () => string | Promise<string>;
-};
 
 /** The content of a file; its text after the first use. */
 type Content = { readonly stat?: FileStamp; readonly bytes: Buffer; text?: string };
