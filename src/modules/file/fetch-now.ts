@@ -23,23 +23,24 @@ const mostInRequest = 256 * 1024;
  * Calls `use` for no file that is larger than `largestOfMany`, that does not come, or that differs from
  * what was listed. Where `use` throws or a request fails, nothing more is requested.
  *
+ * @param sources is read while files arrive, so that not all of them need be kept
  * @param use is called with bytes that may be others once it has returned
  */
 export const fetchNow = async <Source extends ListedSource>(
-  sources: readonly Source[],
+  sources: Iterable<Source>,
   fetchMany: FetchMany,
   use: (source: Source, bytes: Buffer) => void,
 ): Promise<void> => {
-  let next = 0;
+  const coming = sources[Symbol.iterator]();
   let isOver = false;
   const batch = (): Source[] => {
     const files: Source[] = [];
-    for (let bytes = 0; files.length < mostOfMany && bytes < mostInRequest; next += 1) {
-      const source = sources[next];
-      if (!source) break;
-      if (source.size > largestOfMany) continue;
-      files.push(source);
-      bytes += source.size;
+    for (let bytes = 0; files.length < mostOfMany && bytes < mostInRequest; ) {
+      const { done, value } = coming.next();
+      if (done) break;
+      if (value.size > largestOfMany) continue;
+      files.push(value);
+      bytes += value.size;
     }
     return files;
   };

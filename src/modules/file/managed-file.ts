@@ -105,7 +105,12 @@ export type NewFileKind = {
   readonly owned: Ownership;
   /** As if the file had been there before it got owner and mode. */
   readonly before: Before;
+  /** The answer for the last file of `placeSource`, which most of the next ones share. */
+  last?: { readonly made: Stats; readonly answer: RecursedAnswer };
 };
+
+/** What a file adds to the answer of `file.recurse`: no comment where all is well. */
+export type RecursedAnswer = Pick<StateReturn, 'result' | 'changes' | 'comment'>;
 
 /** @param hasContent whether the content is given: such a file is made with a mode of its own */
 export const kindOfNew = (perms: DesiredPerms, hasContent: boolean): NewFileKind => {
@@ -138,15 +143,21 @@ const placeNew = (ret: StateReturn, file: DesiredFile, content: FileContent): St
 /**
  * Puts the content of a source where nothing is, as was just seen.
  *
- * @returns the answer of `file.managed`
+ * @returns the same object for several files, where they turned out alike
  */
-export const placeSource = (name: string, kind: NewFileKind, bytes: Buffer): StateReturn => {
-  const ret = { ...newReturn(name), changes: { diff: 'New file' } };
+export const placeSource = (name: string, kind: NewFileKind, bytes: Buffer): RecursedAnswer => {
   const made = writeAtomic(name, bytes, kind.owned, true);
   restoreContext(name);
-  const result = reportNew(ret, name, kind, made);
-  return result.result ? { ...result, comment: `File ${name} updated` } : result;
+  if (made && kind.last && isAlike(made, kind.last.made)) return kind.last.answer;
+  const ret = { ...newReturn(name), changes: { diff: 'New file' } };
+  const { result, changes, comment } = reportNew(ret, name, kind, made);
+  const answer = { result, changes, comment };
+  if (made && result) kind.last = { made, answer };
+  return answer;
 };
+
+const isAlike = (one: Stats, other: Stats): boolean =>
+  one.mode === other.mode && one.uid === other.uid && one.gid === other.gid;
 
 /** Adds the owner and the mode of a new file to its answer, which fails where they are not as wanted. */
 const reportNew = (

@@ -2,10 +2,10 @@ import type { AccountName } from '../_shared/files/check-perms.ts';
 import { keepsMode, modeText } from '../_shared/files/file-mode.ts';
 import { lstatOf } from '../_shared/files/file-paths.ts';
 import { listedFile, requestMany } from '../_shared/sources/control-files.ts';
-import { __opts__, type PlainDict, type StateReturn } from '../api.ts';
+import { __opts__, type PlainDict } from '../api.ts';
 import type { ControlFolder } from './control-folder.ts';
 import { fetchNow, type ListedSource } from './fetch-now.ts';
-import { kindOfNew, type NewFileKind, placeSource } from './managed-file.ts';
+import { kindOfNew, type NewFileKind, placeSource, type RecursedAnswer } from './managed-file.ts';
 
 /** Arguments of `file.recurse` for all of its files. */
 export type RecursedOptions = {
@@ -31,34 +31,49 @@ type NewFile = ListedSource & {
  * @param path the directory that the folder is written below
  * @param files relative to the folder
  * @param options of all files; the mode may be `keep`
- * @returns the answer of `file.managed` for each file that was made. `file.managed` itself makes the
- *   others, or reports why that fails.
+ * @returns the answers for the files that were made. `file.managed` makes the others, or reports why
+ *   that fails.
  */
 export const createNewFiles = async (
   path: string,
   folder: ControlFolder,
   files: readonly string[],
   { template, context, defaults, ...perms }: RecursedOptions,
-): Promise<ReadonlyMap<string, StateReturn>> => {
-  const made = new Map<string, StateReturn>();
+): Promise<ReadonlyMap<string, RecursedAnswer>> => {
+  const made = new Map<string, RecursedAnswer>();
   if (__opts__.test || template || context !== null || defaults !== null) return made;
-  const kindOf = kindsByMode(perms);
-  const wanted = files.flatMap((file): NewFile[] => {
-    const source = `${folder.path}/${file}`;
-    const known = listedFile(source, folder.saltenv);
-    if (!known) return [];
-    const { sha256, size, mode } = known;
-    const name = path === '/' ? `/${file}` : `${path}/${file}`;
-    return [
-      { path: source, saltenv: folder.saltenv, sha256, size, file, name, kind: kindOf(mode) },
-    ];
-  });
-  await fetchNow(wanted, requestMany, ({ file, name, kind }, bytes) => {
+  await fetchNow(newFiles(path, folder, files, perms), requestMany, (file, bytes) => {
     // Something else may have made it while the content came.
-    if (lstatOf(name) === undefined) made.set(file, placeSource(name, kind, bytes));
+    if (lstatOf(file.name) === undefined)
+      made.set(file.file, placeSource(file.name, file.kind, bytes));
   });
   return made;
 };
+
+function* newFiles(
+  path: string,
+  { path: source, saltenv }: ControlFolder,
+  files: readonly string[],
+  perms: Pick<RecursedOptions, 'user' | 'group' | 'mode'>,
+): Generator<NewFile> {
+  const kindOf = kindsByMode(perms);
+  const below = path === '/' ? '' : path;
+  for (const file of files) {
+    const known = listedFile(`${source}/${file}`, saltenv);
+    if (!known) continue;
+    const { sha256, size, mode } = known;
+    const kind = kindOf(mode);
+    yield {
+      path: `${source}/${file}`,
+      saltenv,
+      sha256,
+      size,
+      file,
+      name: `${below}/${file}`,
+      kind,
+    };
+  }
+}
 
 /** Returns a function that returns the kind of the files that have a mode at their source. */
 const kindsByMode = (

@@ -8,6 +8,7 @@ import { failed, inPlan, newReturn } from '../../../_shared/states/returns.ts';
 import { __env__, __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
 import type { ControlFolder } from '../../control-folder.ts';
 import { requiredPaths, superfluous, topmost } from '../../directory-checks.ts';
+import type { RecursedAnswer } from '../../managed-file.ts';
 import { createNewFiles, type RecursedOptions } from '../../new-files.ts';
 import { expectRecursed, PresentFiles, recursedFiles, sourceIn } from '../../recursed-files.ts';
 import { directory } from './directory.ts';
@@ -218,7 +219,7 @@ const makeFiles = async (
 };
 
 type Report = {
-  add: (path: string, result: StateReturn) => void;
+  add: (path: string, result: RecursedAnswer) => void;
   removed: (paths: string[]) => Promise<void>;
   finish: (ret: StateReturn, path: string) => StateReturn;
 };
@@ -269,7 +270,6 @@ const makeRoom = async (
 ): Promise<boolean> => {
   if (__opts__.test) {
     report.add(path, {
-      name: path,
       changes: inPlan({ diff: done }),
       result: null,
       comment: planned,
@@ -277,6 +277,6 @@ const makeRoom = async (
     return true;
   }
   await __salt__['file.remove']?.(path);
-  report.add(path, { name: path, changes: { diff: done }, result: true, comment: '' });
+  report.add(path, { changes: { diff: done }, result: true, comment: '' });
   return false;
 };
