@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { showError } from '../../../src/protocol/error.ts';
@@ -60,13 +61,15 @@ test('no error shows a password', async () => {
 test('a program is not waited for longer than it runs, nor is all read that it left behind', async () => {
   const dir = folder(
     {
-      background: '#!/bin/sh\nsleep 60 &\necho \'{"a": {"host": "10.0.0.1"}}\'\n',
+      background:
+        '#!/bin/sh\nsleep 60 &\necho $! >"$0.pid"\necho \'{"a": {"host": "10.0.0.1"}}\'\n',
       endless: '#!/bin/sh\nyes 0123456789012345678901234567890123456789 | cat\n',
     },
     0o755,
   );
   const start = performance.now();
   const { hosts } = await load([{ backend: 'script', source: join(dir, 'background') }]);
+  process.kill(Number(readFileSync(join(dir, 'background.pid'), 'utf8')));
   expect(hosts.map(({ host }) => host.host)).toEqual(['10.0.0.1']);
   expect(await failure('script', join(dir, 'endless'))).toBe(
     'The roster ROSTER returned no hosts: it printed more than 64 MiB.',
