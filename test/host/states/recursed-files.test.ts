@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeHost, type TestHost } from '../../states/runner.ts';
@@ -32,6 +32,8 @@ const recurse = async (meanwhile: () => void = () => {}) => {
   expect(isDone).toBe(true);
   return answer;
 };
+
+const modeOf = (name: string): number => statSync(join(host.root, name)).mode & 0o7777;
 
 /** The changes of one file. */
 const changesOf = ({ changes }: Awaited<ReturnType<typeof recurse>>, name: string): unknown =>
@@ -86,4 +88,21 @@ test('a directory that is removed meanwhile is made again', async () => {
 
   expect(answer).toMatchObject({ result: true });
   expectFiles();
+});
+
+test('what is made while others are listed is reported as what is made afterwards', async () => {
+  for (const name of ['z', 'a/b/c/x', 'a/y', 'b/only/deep/w', 'b/only/deep/x'])
+    host.control.set(`nested/${name}`, contentOf(name));
+  const run = async (name: string, args: object): Promise<unknown> => {
+    const path = join(host.root, name, 'tree');
+    const answer = await host.state('file.recurse', path, 'salt://nested', args);
+    return JSON.parse(JSON.stringify(answer).replaceAll(path, 'TREE'));
+  };
+  const given = { dir_mode: '0750', file_mode: '0640' };
+  const early = await run('early', given);
+
+  expect(early).toMatchObject({ result: true });
+  expect(early).toEqual(await run('late', { ...given, clean: true }));
+  for (const name of ['', 'b', 'b/only', 'b/only/deep', 'a', 'a/b', 'a/b/c'])
+    expect([name, modeOf(`early/tree/${name}`)]).toEqual([name, modeOf(`late/tree/${name}`)]);
 });

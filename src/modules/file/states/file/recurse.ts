@@ -9,7 +9,7 @@ import { __env__, __opts__, __salt__, type PlainDict, type StateReturn } from '.
 import type { ControlFolder } from '../../control-folder.ts';
 import { requiredPaths, superfluous, topmost } from '../../directory-checks.ts';
 import type { RecursedAnswer } from '../../managed-file.ts';
-import { createNewFiles, type RecursedOptions } from '../../new-files.ts';
+import { NewFiles, type RecursedOptions } from '../../new-files.ts';
 import { expectRecursed, PresentFiles, recursedFiles, sourceIn } from '../../recursed-files.ts';
 import { directory } from './directory.ts';
 import { managed } from './managed.ts';
@@ -118,12 +118,24 @@ export const recurse = async (
   if (wrong !== undefined) return failed(ret, `Invalid source '${wrong}' (must be a salt:// URI)`);
   const selection = { include_empty, keep_symlinks, include_pat, exclude_pat, maxdepth };
   const owners = { user: user ?? owner, group };
+  const dirMode = normalizeMode(dir_mode) ?? null;
+  const options = { ...owners, mode: file_mode, template, context, defaults };
   const present = new PresentFiles(path, { ...owners, mode: file_mode }, replace && !template);
-  const found = await recursedFiles(path, sources, __env__.name, {
-    ...selection,
-    hashes: !template,
-    compare: present.compare,
-  });
+  const fresh = newFilesOf(path, options, dirMode);
+  // What is in the way of a file, and which links lead elsewhere, is known when all are listed.
+  const early = clean || keep_symlinks ? undefined : fresh;
+  const found = await endAfter(early, () =>
+    recursedFiles(path, sources, __env__.name, {
+      ...selection,
+      hashes: !template,
+      compare: (folder, file) => {
+        present.compare(folder, file);
+        if (!early || !present.isAbsent(file)) return;
+        early.add(folder, file);
+        early.begin();
+      },
+    }),
+  );
   if (!found) {
     if (sources.length > 1)
       return failed(ret, 'Recurse failed: none of the specified sources were found');
@@ -136,9 +148,7 @@ export const recurse = async (
   if (!isDir(path) && exists(path))
     return failed(ret, `The path ${path} exists and is not a directory`);
 
-  const dirMode = normalizeMode(dir_mode) ?? null;
-  const { test } = __opts__;
-  if (!isDir(path) && !test)
+  if (!isDir(path) && !__opts__.test)
     await __salt__['file.makedirs_perms']?.(path, { ...owners, mode: dirMode });
   const { folder, files, dirs, emptyDirs, links } = found;
   const report = newReport();
@@ -157,12 +167,15 @@ export const recurse = async (
         )
       )
         continue;
-    report.add(dir, await directory(dir, { ...owners, dir_mode: dirMode, makedirs: true }));
+    report.add(
+      dir,
+      fresh?.dirs.get(dir) ??
+        (await directory(dir, { ...owners, dir_mode: dirMode, makedirs: true })),
+    );
   }
-  const options = { ...owners, mode: file_mode, template, context, defaults };
   const others = await present.missing(found);
   const more = { makedirs: true, dir_mode: dirMode, replace, backup, show_changes };
-  await makeFiles(report, path, folder, others, { present, clean, options, more });
+  await makeFiles(report, path, folder, others, { present, fresh, clean, options, more });
   if (clean) {
     const kept = [
       ...files.map(file => join(path, file)),
@@ -177,8 +190,38 @@ export const recurse = async (
   return report.finish(ret, path);
 };
 
+/** Makes new files of these options together; undefined where each needs a state of its own. */
+const newFilesOf = (
+  path: string,
+  { template, context, defaults, ...perms }: RecursedOptions,
+  dirMode: string | null,
+): NewFiles<StateReturn> | undefined => {
+  if (__opts__.test || template || context !== null || defaults !== null) return undefined;
+  const { user, group } = perms;
+  return new NewFiles(path, perms, {
+    root: async () => {
+      if (!exists(path))
+        await __salt__['file.makedirs_perms']?.(path, { user, group, mode: dirMode });
+    },
+    dir: dir => directory(dir, { user, group, dir_mode: dirMode, makedirs: true }),
+  });
+};
+
+/** Ends what began while the files were listed, also where listing them failed. */
+const endAfter = async <T>(
+  early: NewFiles<StateReturn> | undefined,
+  list: () => Promise<T>,
+): Promise<T> => {
+  try {
+    return await list();
+  } finally {
+    if (early?.hasBegun) await early.end();
+  }
+};
+
 type FilesToMake = {
   readonly present: PresentFiles;
+  readonly fresh: NewFiles<StateReturn> | undefined;
   readonly clean: boolean;
   readonly options: RecursedOptions;
   /** Arguments of `file.managed` beside these. */
@@ -191,14 +234,18 @@ const makeFiles = async (
   path: string,
   folder: ControlFolder,
   files: readonly string[],
-  { present, clean, options, more }: FilesToMake,
+  { present, fresh, clean, options, more }: FilesToMake,
 ): Promise<void> => {
-  const made = await createNewFiles(path, folder, files.filter(present.isAbsent), options);
-  const rest = files.filter(file => !made.has(file));
+  if (fresh && !fresh.hasBegun) {
+    for (const file of files) if (present.isAbsent(file)) fresh.add(folder, file);
+    fresh.begin();
+    await fresh.end();
+  }
+  const rest = fresh ? files.filter(file => !fresh.made.has(file)) : files;
   const endFiles = expectRecursed(path, folder, rest, present.isAbsent, options);
   for (const file of files) {
     const dest = join(path, file);
-    const answer = made.get(file);
+    const answer = fresh?.made.get(file);
     if (answer) {
       report.add(dest, answer);
       continue;
