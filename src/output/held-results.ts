@@ -63,7 +63,9 @@ export class HeldResults {
       };
       return () => {
         const read = this.#read(rest);
-        return (marked ? parseExact(read, complete) : JSON.parse(read, complete)) as HostResult;
+        // A function that is called for each value takes longer than the parsing itself.
+        const completed = strings.length > 0 ? complete : undefined;
+        return (marked ? parseExact(read, completed) : JSON.parse(read, completed)) as HostResult;
       };
     } catch {
       return undefined;

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { HeldResults } from '../../../src/output/held-results.ts';
 import type { HostResult } from '../../../src/protocol/event.ts';
 import { dictOf } from '../../../src/protocol/key-order.ts';
+import type { Plain, PlainDict } from '../../../src/protocol/plain.ts';
 import { isWholeFloat, markWholeFloat } from '../../../src/protocol/whole-floats.ts';
 
 test('HeldResults: returns from the file what it was given', () => {
@@ -32,5 +33,21 @@ test('HeldResults: returns from the file what it was given', () => {
   expect(Object.entries(order)).toEqual(Object.entries(ordered));
   expect(isWholeFloat(number, 'number')).toBe(true);
   expect(inMemory.take().value).toHaveLength(7_900_000);
+  store.close();
+});
+
+test('HeldResults: returns from the file a result without long strings, and one with marks', () => {
+  const store = new HeldResults();
+  store.hold({ id: 'a', fun: 'f', retcode: 0, value: 'x'.repeat(7_900_000) });
+  const plain: HostResult = { id: 'b', fun: 'f', retcode: 0, value: Array(20_000).fill('short') };
+  const float = { number: 1 };
+  markWholeFloat(float, 'number');
+  const marked: HostResult = { ...plain, value: [plain.value ?? null, float] };
+  const [first, second] = [store.hold(plain).take(), store.hold(marked).take()];
+
+  expect(first).toEqual(plain);
+  expect(first).not.toBe(plain);
+  expect(second).toEqual(marked);
+  expect(isWholeFloat((second.value as [Plain, PlainDict])[1], 'number')).toBe(true);
   store.close();
 });
