@@ -27,6 +27,12 @@ export type Joint = {
 
 type Loader = () => Promise<Format>;
 
+const showsNothing: Format = { format: () => '' };
+
+/** Whether an outputter shows nothing of results. */
+export const isSilent = (name: string | undefined): boolean =>
+  name === 'quiet' || name === 'progress';
+
 const formats: Readonly<Record<string, Loader>> = {
   highstate: async () => (await import('./format/highstate.ts')).highstateFormat,
   nested: async () => (await import('./format/nested.ts')).nestedFormat,
@@ -40,8 +46,8 @@ const formats: Readonly<Record<string, Loader>> = {
   pprint: async () => (await import('./format/pprint.ts')).pprintFormat,
   no_return: async () => (await import('./format/plain.ts')).noReturnFormat,
   // As with Salt, it shows only the progress, which the terminal shows anyway.
-  progress: async () => ({ format: () => '' }),
-  quiet: async () => ({ format: () => '' }),
+  progress: async () => showsNothing,
+  quiet: async () => showsNothing,
   table: async () => (await import('./format/table.ts')).tableFormat,
   profile: async () => (await import('./format/table.ts')).profileFormat,
   junit: async () => (await import('./format/junit.ts')).junitFormat,

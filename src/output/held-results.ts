@@ -27,8 +27,7 @@ export class HeldResults {
 
   hold(result: HostResult): Held {
     const size = resultSize(result);
-    const { value: _, states, ...rest } = result;
-    const about = states === undefined ? rest : { ...rest, states: {} };
+    const about = withoutContent(result);
     const take = size + this.#inMemory > mostInMemory ? this.#written(result) : undefined;
     if (take) return { about, size, take };
     this.#inMemory += size;
@@ -94,6 +93,15 @@ export class HeldResults {
     return text;
   }
 }
+
+const withoutContent = ({ value: _, states, ...rest }: HostResult): HostResult =>
+  states === undefined ? rest : { ...rest, states: {} };
+
+/** Drops the data of a result, where nothing shows it. */
+export const heldWithoutContent = (result: HostResult): Held => {
+  const about = withoutContent(result);
+  return { about, size: 0, take: () => about };
+};
 
 /** Where a text is in the file: the bytes of each of its pieces. */
 type Written = { readonly begin: number; readonly pieces: readonly number[] };

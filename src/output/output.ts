@@ -2,8 +2,8 @@ import { collectGarbage } from '../memory/collect-garbage.ts';
 import { messageOf } from '../protocol/error.ts';
 import type { HostResult, RunEvent } from '../protocol/event.ts';
 import { HostFold } from './fold-hosts.ts';
-import { type Format, type Joint, loadFormat, outputNames } from './format.ts';
-import { type Held, HeldResults } from './held-results.ts';
+import { type Format, isSilent, type Joint, loadFormat, outputNames } from './format.ts';
+import { type Held, HeldResults, heldWithoutContent } from './held-results.ts';
 import type { Live } from './live.ts';
 import { errorText, isLogged, logLine } from './message.ts';
 import type { OutputOptions } from './options.ts';
@@ -183,10 +183,10 @@ class HostOutput implements Output {
     this.#hadResults = true;
     const result = this.#fold ? this.#fold.add(given) : given;
     if (result === undefined) return;
-    const held = this.#store.hold(result);
+    const { options, live, complain } = this.#request;
+    const held = isSilent(options.out) ? heldWithoutContent(result) : this.#store.hold(result);
     if (held.size > large) collectGarbage();
     this.#results.add(held);
-    const { options, live, complain } = this.#request;
     if (result.failure !== undefined && result.states !== undefined)
       complain(`${oneLine(result.id)}: ${indented(result.failure.message)}\n`);
     if (options.static || live !== undefined || this.#fold) return;
