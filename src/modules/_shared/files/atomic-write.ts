@@ -53,22 +53,22 @@ export const writeAtomic = (
 export type Temp = {
   readonly path: string;
   readonly fd: number;
-  /** The file it will be, for messages: nobody knows the temporary one. */
-  readonly shown: string;
+  readonly dir: string;
+  /** The name of the file it will be, for messages: nobody knows the temporary one. */
+  readonly near: string;
 };
 
 /** A new empty file that only we can read, with a name nobody can guess. */
 export const openTemp = (dir: string, near: string): Temp => {
-  const path = join(dir, temporaryName(near));
+  const path = `${dir === '/' ? '' : dir}/${temporaryName(near)}`;
   const { O_CREAT, O_EXCL, O_RDWR, O_NOFOLLOW } = constants;
-  const shown = join(dir, near);
   try {
     removeNamedAtExit(dir, path);
     const fd = openSync(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0o600);
-    return { path, fd, shown };
+    return { path, fd, dir, near };
   } catch (error) {
     keepAtExit(path);
-    throw unwritable(shown, error);
+    throw unwritable(join(dir, near), error);
   }
 };
 
@@ -94,11 +94,11 @@ export const writeBytes = (fd: number, bytes: Uint8Array): void => {
 };
 
 /** Appends to a temporary file. */
-export const fillTemp = ({ fd, shown }: Temp, bytes: Uint8Array): void => {
+export const fillTemp = ({ fd, dir, near }: Temp, bytes: Uint8Array): void => {
   try {
     writeBytes(fd, bytes);
   } catch (error) {
-    throw unwritable(shown, error);
+    throw unwritable(join(dir, near), error);
   }
 };
 
@@ -123,7 +123,7 @@ export const commitTemp = (
   const canWait = old === undefined && (mode & 0o400) !== 0;
   if (!canWait) fsyncSync(temp.fd);
   try {
-    if (dirname(temp.path) === dirname(path)) renameBeside(temp.path, path);
+    if (temp.dir === dirname(path)) renameBeside(temp.path, basename(path));
     else renameSync(temp.path, path);
     keepAtExit(temp.path);
     closeSync(temp.fd);

@@ -1,16 +1,17 @@
 import { spawn } from 'node:child_process';
-import { dirname, resolve } from 'node:path';
+import { dirname, isAbsolute, resolve } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
 import { constants } from '../safe-fs/fs.ts';
 import { open } from '../safe-fs/promises.ts';
 import { statOf } from './file-paths.ts';
 
-let unsettled = new Set<string>();
+/** With some twice, perhaps: a set of 100,000 long names takes longer to make than they do to write. */
+let unsettled: string[] = [];
 let last: Promise<string[]> = Promise.resolve([]);
 
 /** This file is to reach the disk before the run ends; until then nothing waits for it. */
 export const fsyncLater = (path: string): void => {
-  unsettled.add(resolve(path));
+  unsettled.push(isAbsolute(path) ? path : resolve(path));
 };
 
 /**
@@ -29,10 +30,10 @@ const many = 32;
 const patience = 30_000;
 
 const flush = async (): Promise<string[]> => {
-  const paths = [...unsettled];
-  unsettled = new Set();
+  const paths = unsettled;
+  unsettled = [];
   if (paths.length >= many && (await syncFileSystems(paths))) return [];
-  const files = paths.values();
+  const files = new Set(paths).values();
   const complaints: string[] = [];
   const worker = async (): Promise<void> => {
     for (const path of files) {

@@ -5,7 +5,7 @@
  */
 import * as fs from 'node:fs';
 import { mostOfOthers, openAt, openDir, openFile, readOpenFile, withEntry } from './open.ts';
-import { hasHandles, nameOfFd, type SafePath, withParent } from './open-parent.ts';
+import { hasHandles, nameOfFd, renamed, type SafePath, withParent } from './open-parent.ts';
 import { copyFileAt, copyTree, listSafeTree, makeTree, removeTree } from './tree.ts';
 import { forgetTrusted } from './verdicts.ts';
 
@@ -145,11 +145,21 @@ export const renameSync = (from: string, to: string): void => {
   });
 };
 
-/** As `renameSync`, for a file beside its new name: what is known of directories stays true. */
-export const renameBeside = (from: string, to: string): void =>
-  withParent(from, false, source =>
-    withParent(to, false, target => fs.renameSync(source.path, target.path)),
-  );
+/**
+ * Gives a file another name in its directory: what is known of directories stays true.
+ *
+ * @param name without a slash
+ */
+export const renameBeside = (from: string, name: string): void =>
+  withParent(from, false, source => {
+    const beside = (path: string): string => `${path.slice(0, path.lastIndexOf('/') + 1)}${name}`;
+    const path = beside(source.path);
+    try {
+      fs.renameSync(source.path, path);
+    } catch (error) {
+      throw renamed(error, { ...source, path, shown: beside(source.shown) });
+    }
+  });
 
 export const symlinkSync = (target: string, path: string): void => {
   withParent(path, false, place => fs.symlinkSync(target, place.path));

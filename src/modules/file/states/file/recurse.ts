@@ -243,8 +243,9 @@ const makeFiles = async (
   }
   const rest = fresh ? files.filter(file => !fresh.made.has(file)) : files;
   const endFiles = expectRecursed(path, folder, rest, present.isAbsent, options);
+  const below = path === '/' ? '' : path;
   for (const file of files) {
-    const dest = join(path, file);
+    const dest = `${below}/${file}`;
     const answer = fresh?.made.get(file);
     if (answer) {
       report.add(dest, answer);
