@@ -5,7 +5,7 @@ import { constants } from '../safe-fs/fs.ts';
 import { open } from '../safe-fs/promises.ts';
 import { statOf } from './file-paths.ts';
 
-/** With some twice, perhaps: a set of 100,000 long names takes longer to make than they do to write. */
+/** A file may be in it twice: to keep a set of many files takes longer than to make one when it is due. */
 let unsettled: string[] = [];
 let last: Promise<string[]> = Promise.resolve([]);
 
