@@ -16,12 +16,17 @@ export const sha256OfFile = (path: string, size: number): string | Promise<strin
   size <= smallFile ? hashSmall(path, size) : hashLarge(path);
 
 const hashSmall = (path: string, size: number): string => {
+  buffer ??= Buffer.allocUnsafeSlow(smallFile + 1);
+  const count = readBeginning(path, buffer, 0);
+  // It has grown or shrunk meanwhile, or does not come at once.
+  return sha256Of(count === size ? buffer.subarray(0, count) : readFileSync(path));
+};
+
+/** Reads once, at most one byte more than a small file has. @returns the number of bytes */
+export const readBeginning = (path: string, into: Buffer, at: number): number => {
   const fd = openSync(path, 'r');
   try {
-    buffer ??= Buffer.allocUnsafeSlow(smallFile + 1);
-    const count = readSync(fd, buffer, 0, buffer.length, 0);
-    // It has grown or shrunk meanwhile, or does not come at once.
-    return sha256Of(count === size ? buffer.subarray(0, count) : readFileSync(path));
+    return readSync(fd, into, at, smallFile + 1, 0);
   } finally {
     closeSync(fd);
   }

@@ -1,11 +1,11 @@
-import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
-import { smallFile } from './hash-file.ts';
+import { readFileSync, statSync } from 'node:fs';
+import { readBeginning, smallFile } from './hash-file.ts';
 
 /**
  * Reads a small file into the caller's memory, which has `smallFile` bytes and one more from `at`
  * on.
  *
- * @param size of the file as it was found: one that has not changed is not looked at again
+ * @param size in bytes, when the file was found: only a file of another size is looked at again
  * @returns the number of its bytes now; undefined if it is no longer small
  * @throws Error it cannot be read
  */
@@ -15,7 +15,7 @@ export const readSmall = (
   into: Buffer,
   at: number,
 ): number | undefined => {
-  const count = readOnce(path, into, at);
+  const count = readBeginning(path, into, at);
   if (count === size) return count;
   // It has changed meanwhile, or does not come at once.
   if (statSync(path).size > smallFile) return undefined;
@@ -23,13 +23,4 @@ export const readSmall = (
   if (bytes.length > smallFile) return undefined;
   into.set(bytes, at);
   return bytes.length;
-};
-
-const readOnce = (path: string, into: Buffer, at: number): number => {
-  const fd = openSync(path, 'r');
-  try {
-    return readSync(fd, into, at, smallFile + 1, 0);
-  } finally {
-    closeSync(fd);
-  }
 };

@@ -27,11 +27,7 @@ export type Joint = {
 
 type Loader = () => Promise<Format>;
 
-const showsNothing: Format = { format: () => '' };
-
-/** Whether an outputter shows nothing of results. */
-export const isSilent = (name: string | undefined): boolean =>
-  name === 'quiet' || name === 'progress';
+const silent: Loader = async () => ({ format: () => '' });
 
 const formats: Readonly<Record<string, Loader>> = {
   highstate: async () => (await import('./format/highstate.ts')).highstateFormat,
@@ -46,8 +42,8 @@ const formats: Readonly<Record<string, Loader>> = {
   pprint: async () => (await import('./format/pprint.ts')).pprintFormat,
   no_return: async () => (await import('./format/plain.ts')).noReturnFormat,
   // As with Salt, it shows only the progress, which the terminal shows anyway.
-  progress: async () => showsNothing,
-  quiet: async () => showsNothing,
+  progress: silent,
+  quiet: silent,
   table: async () => (await import('./format/table.ts')).tableFormat,
   profile: async () => (await import('./format/table.ts')).profileFormat,
   junit: async () => (await import('./format/junit.ts')).junitFormat,
@@ -56,6 +52,10 @@ const formats: Readonly<Record<string, Loader>> = {
 
 /** Names that `--out` takes. */
 export const outputNames: readonly string[] = [...Object.keys(formats), 'ndjson'];
+
+/** Whether an outputter shows nothing of results. */
+export const isSilent = (name = ''): boolean =>
+  Object.hasOwn(formats, name) && formats[name] === silent;
 
 /** Loads one outputter; no other one is loaded. */
 export const loadFormat = (name: string): Promise<Format> => {

@@ -16,6 +16,7 @@ import { containsSlot } from '../../protocol/slot-call.ts';
 import { mergeWholeFloats } from '../../protocol/whole-floats.ts';
 import { readable } from '../../transport/unreachable.ts';
 import { callsOf, type ModuleCall, namedArguments } from '../prepare/calls-in-chunk.ts';
+import { listFolder } from '../prepare/list-folder.ts';
 
 /**
  * A template of the job may use everything that templates have. One that came from the host is
@@ -183,14 +184,9 @@ export class RenderRefs {
       const { path, saltenv = request.saltenv } = parseSaltUrl(request.source);
       const folder = path.replace(/\/+$/, '');
       const name = plainText(request.chunk.name);
-      for (const file of roots.list(saltenv)) {
-        if (!file.startsWith(folder === '' ? '' : `${folder}/`)) continue;
-        const source = `salt://${file}`;
-        const chunk = {
-          ...request.chunk,
-          source,
-          name: posix.join(name, folder === '' ? file : file.slice(folder.length + 1)),
-        };
+      for (const file of listFolder(roots, { path: folder, saltenv })) {
+        const source = `salt://${folder === '' ? '' : `${folder}/`}${file}`;
+        const chunk = { ...request.chunk, source, name: posix.join(name, file) };
         const rendered = { ...request, saltenv, source, chunk };
         this.#add(
           { request: rendered, texts: new Set(), isFromHost: false, isInRoots: true },

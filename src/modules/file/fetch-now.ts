@@ -1,8 +1,8 @@
 import { largestOfMany, mostOfMany, type NamedFile } from '../../protocol/many-files.ts';
 import { hashBytes } from '../_shared/files/file-hash.ts';
-import type { FetchMany } from '../_shared/sources/fetch-ahead.ts';
+import { type FetchMany, mostInRequest } from '../_shared/sources/fetch-ahead.ts';
 
-/** A file of the control node that `file.list` told about. */
+/** A file of the control node, as `file.list` reported it. */
 export type ListedSource = {
   readonly path: string;
   readonly saltenv: string;
@@ -13,8 +13,6 @@ export type ListedSource = {
 
 /** Requests at a time: with `mostInRequest`, 8 MB are on their way at most. */
 const atOnce = 32;
-/** Bytes of the files of one request. */
-const mostInRequest = 256 * 1024;
 
 /** Names of small files, for one request after the other, while more are added. */
 export class RequestBatches {

@@ -99,7 +99,7 @@ export const createFile = async (ret: StateReturn, file: DesiredFile): Promise<S
   return placeNew(ret, file, (await wholeContent(file)) ?? contentOf(''));
 };
 
-/** What new files have in common: how they are made, and what is compared afterwards. */
+/** Owner and mode that new files have in common, and how they are reported. */
 export type NewFileKind = {
   readonly wanted: DesiredPerms;
   readonly owned: Ownership;
@@ -109,7 +109,7 @@ export type NewFileKind = {
   last?: { readonly made: Stats; readonly answer: RecursedAnswer };
 };
 
-/** What a file adds to the answer of `file.recurse`: no comment where all is well. */
+/** The part of one file in the answer of `file.recurse`; its comment is empty where all is well. */
 export type RecursedAnswer = Pick<StateReturn, 'result' | 'changes' | 'comment'>;
 
 /** @param hasContent whether the content is given: such a file is made with a mode of its own */

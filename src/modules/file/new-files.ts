@@ -3,7 +3,7 @@ import type { AccountName } from '../_shared/files/check-perms.ts';
 import { keepsMode, modeText } from '../_shared/files/file-mode.ts';
 import { isDir, lstatOf } from '../_shared/files/file-paths.ts';
 import { listedFile, requestMany } from '../_shared/sources/control-files.ts';
-import type { PlainDict } from '../api.ts';
+import type { PlainDict, StateReturn } from '../api.ts';
 import type { ListedFolder } from './control-folder.ts';
 import { fetchNow, type ListedSource, RequestBatches } from './fetch-now.ts';
 import { kindOfNew, type NewFileKind, placeSource, type RecursedAnswer } from './managed-file.ts';
@@ -16,11 +16,11 @@ type NewFile = ListedSource & {
 };
 
 /** Makes the directories that new files are in. */
-type MakeDirs<Answer> = {
+type MakeDirs = {
   /** Makes the directory that the folder is written below, if it is not there. */
   readonly root: () => Promise<void>;
   /** Makes one below it, whose parent exists. */
-  readonly dir: (dir: string) => Promise<Answer>;
+  readonly dir: (dir: string) => Promise<StateReturn>;
 };
 
 type NewPerms = {
@@ -42,14 +42,14 @@ export type RecursedOptions = NewPerms & {
  * file would look at its path six times more, and make many promises. What is not made here is left to
  * `file.managed`, which makes it or reports why that fails.
  */
-export class NewFiles<DirAnswer> {
+export class NewFiles {
   /** The answers for the files that were made, by their paths in the folder. */
   readonly made = new Map<string, RecursedAnswer>();
   /** The answers for the directories that were made for them, by their absolute paths. */
-  readonly dirs = new Map<string, DirAnswer>();
+  readonly dirs = new Map<string, StateReturn>();
   readonly #below: string;
   readonly #kindOf: (mode: number) => NewFileKind;
-  readonly #make: MakeDirs<DirAnswer>;
+  readonly #make: MakeDirs;
   readonly #batches = new RequestBatches();
   #folder: ListedFolder | undefined;
   #fetching: Promise<void> | undefined;
@@ -60,7 +60,7 @@ export class NewFiles<DirAnswer> {
    * @param path the directory that the folder is written below
    * @param perms of all files
    */
-  constructor(path: string, perms: NewPerms, make: MakeDirs<DirAnswer>) {
+  constructor(path: string, perms: NewPerms, make: MakeDirs) {
     this.#below = path === '/' ? '' : path;
     this.#kindOf = kindsByMode(perms);
     this.#make = make;

@@ -54,7 +54,7 @@ test('recurse makes new files with few requests, and reports them in their order
   expect(host.asked).not.toContain('file.get');
 });
 
-test('what appears in the place of a new file meanwhile is replaced as any other file', async () => {
+test('an entry that appears in the place of a new file meanwhile is replaced as any other file', async () => {
   const answer = await recurse(() => host.write('d/d3/f3', 'another\n'));
 
   expect(answer).toMatchObject({ result: true });
@@ -90,7 +90,7 @@ test('a directory that is removed meanwhile is made again', async () => {
   expectFiles();
 });
 
-test('what is made while others are listed is reported as what is made afterwards', async () => {
+test('files that are made during the listing are reported as those that are made after it', async () => {
   for (const name of ['z', 'a/b/c/x', 'a/y', 'b/only/deep/w', 'b/only/deep/x'])
     host.control.set(`nested/${name}`, contentOf(name));
   const run = async (name: string, args: object): Promise<unknown> => {

@@ -31,7 +31,7 @@ export type FileContent = {
   readonly sha256: string;
   readonly bytes: () => Buffer;
   /** Puts the content at `path`, atomically, with the file's owner and mode; see `writeAtomic`. */
-  readonly place: (path: string, ownership: Ownership, isNew?: boolean) => Stats | undefined;
+  readonly place: (path: string, ownership: Ownership) => Stats | undefined;
   /** Removes what is left of it. */
   readonly discard: () => void;
 };
@@ -42,7 +42,7 @@ export const contentOf = (text: string | Buffer): FileContent => {
     size: bytes.length,
     sha256: createHash('sha256').update(bytes).digest('hex'),
     bytes: () => bytes,
-    place: (path, ownership, isNew) => writeAtomic(path, bytes, ownership, isNew),
+    place: (path, ownership) => writeAtomic(path, bytes, ownership),
     discard: () => {},
   };
 };
@@ -107,8 +107,8 @@ const spilled = (temp: Temp, size: number, hash: Hash): FileContent => {
     size,
     sha256: hash.digest('hex'),
     bytes: () => readFileSync(temp.path),
-    place: (path, ownership, isNew) => {
-      const made = commitTemp(temp, path, ownership, isNew);
+    place: (path, ownership) => {
+      const made = commitTemp(temp, path, ownership);
       placed = true;
       return made;
     },

@@ -146,7 +146,7 @@ export const renameSync = (from: string, to: string): void => {
 };
 
 /**
- * Gives a file another name in its directory: what is known of directories stays true.
+ * Renames a file within its directory, which leaves what is known of directories true.
  *
  * @param name without a slash
  */

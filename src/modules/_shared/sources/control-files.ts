@@ -267,30 +267,25 @@ const comingTemplate = (
     }),
 });
 
-const fetchMany: FetchMany = (items, take) => {
-  let at = 0;
-  const { push } = new ManyUnpacker(bytes => {
-    take(at, bytes);
-    at += 1;
-  });
-  return link().request<null>('file.getMany', { items }, push);
-};
+/** @param isUsedAtOnce see `ManyUnpacker` */
+const manyFetcher =
+  (isUsedAtOnce: boolean): FetchMany =>
+  (items, take) => {
+    const here = getContext();
+    let at = 0;
+    const { push } = new ManyUnpacker(bytes => {
+      take(at, bytes);
+      at += 1;
+    }, isUsedAtOnce);
+    return link().request<null>('file.getMany', { items }, bytes =>
+      withContext(here, () => push(bytes)),
+    );
+  };
 
-/**
- * Requests several small files, and passes on each when it arrives, in their order: undefined for one
- * that needs a request of its own. The bytes may be others once `take` has returned.
- */
-export const requestMany: FetchMany = (items, take) => {
-  const here = getContext();
-  let at = 0;
-  const { push } = new ManyUnpacker(bytes => {
-    take(at, bytes);
-    at += 1;
-  }, true);
-  return link().request<null>('file.getMany', { items }, bytes =>
-    withContext(here, () => push(bytes)),
-  );
-};
+const fetchMany = manyFetcher(false);
+
+/** Fetches files whose bytes may be others once `take` has returned. */
+export const requestMany = manyFetcher(true);
 
 /** Bytes counted for content whose size is not known. */
 const usualSize = 16 * 1024;

@@ -37,7 +37,7 @@ const mostBytes = 8 * 1024 * 1024;
 /** Bytes that each file counts at least: keeping one takes more memory than its content. */
 const leastBytes = 512;
 /** Bytes of the files of one request: the first ones are written while others arrive. */
-const mostInRequest = 256 * 1024;
+export const mostInRequest = 256 * 1024;
 /** Larger files are not fetched ahead: they are written to the disk while they arrive. */
 const largest = 1024 * 1024;
 

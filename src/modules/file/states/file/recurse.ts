@@ -122,7 +122,7 @@ export const recurse = async (
   const options = { ...owners, mode: file_mode, template, context, defaults };
   const present = new PresentFiles(path, { ...owners, mode: file_mode }, replace && !template);
   const fresh = newFilesOf(path, options, dirMode);
-  // What is in the way of a file, and which links lead elsewhere, is known when all are listed.
+  // Only the whole list shows which entries are in the way, and which files are behind links.
   const early = clean || keep_symlinks ? undefined : fresh;
   const found = await endAfter(early, () =>
     recursedFiles(path, sources, __env__.name, {
@@ -195,7 +195,7 @@ const newFilesOf = (
   path: string,
   { template, context, defaults, ...perms }: RecursedOptions,
   dirMode: string | null,
-): NewFiles<StateReturn> | undefined => {
+): NewFiles | undefined => {
   if (__opts__.test || template || context !== null || defaults !== null) return undefined;
   const { user, group } = perms;
   return new NewFiles(path, perms, {
@@ -208,10 +208,7 @@ const newFilesOf = (
 };
 
 /** Ends what began while the files were listed, also where listing them failed. */
-const endAfter = async <T>(
-  early: NewFiles<StateReturn> | undefined,
-  list: () => Promise<T>,
-): Promise<T> => {
+const endAfter = async <T>(early: NewFiles | undefined, list: () => Promise<T>): Promise<T> => {
   try {
     return await list();
   } finally {
@@ -221,7 +218,7 @@ const endAfter = async <T>(
 
 type FilesToMake = {
   readonly present: PresentFiles;
-  readonly fresh: NewFiles<StateReturn> | undefined;
+  readonly fresh: NewFiles | undefined;
   readonly clean: boolean;
   readonly options: RecursedOptions;
   /** Arguments of `file.managed` beside these. */
