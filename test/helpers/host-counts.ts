@@ -9,6 +9,8 @@ import type { Project } from './project.ts';
 export type HostCounts = {
   /** System calls by name: those on files and processes that succeeded. */
   readonly calls: Readonly<Record<string, number>>;
+  /** Those that failed, by name: most of them found nothing at a path. */
+  readonly failed: Readonly<Record<string, number>>;
   /** Bytes that went to the control node. */
   readonly sent: number;
   readonly promises: number;
@@ -103,13 +105,15 @@ const readCounts = (path: string): Pick<HostCounts, 'promises' | 'functions' | '
 export const readTrace = (
   path: string,
   sentTo = 1,
-): Pick<HostCounts, 'calls' | 'sent' | 'opened'> & { readonly writes: number } => {
+): Pick<HostCounts, 'calls' | 'failed' | 'sent' | 'opened'> & { readonly writes: number } => {
   const calls: Record<string, number> = {};
+  const failed: Record<string, number> = {};
   const opened: string[] = [];
   let [sent, writes] = [0, 0];
   const done = (name: string, given: string, returned: number): void => {
+    const counted = returned < 0 ? failed : calls;
+    counted[name] = (counted[name] ?? 0) + 1;
     if (returned < 0) return;
-    calls[name] = (calls[name] ?? 0) + 1;
     if (name === 'openat') opened.push(/"([^"]*)"/.exec(given)?.[1] ?? '');
     if (!/^writev?$/.test(name) || !given.startsWith(`${sentTo},`)) return;
     sent += returned;
@@ -127,5 +131,5 @@ export const readTrace = (
     else if (line.includes(' resumed>')) done(name, begun.get(thread) ?? '', Number(end));
     else done(name, given, Number(end));
   }
-  return { calls, sent, writes, opened };
+  return { calls, failed, sent, writes, opened };
 };

@@ -44,5 +44,5 @@ export const checkContent = async (
     discardTemp(shown);
   }
   const { source } = file;
-  return source ? { ...file, source: { ...source, content: async () => contentOf(bytes) } } : file;
+  return source ? { ...file, source: { ...source, content: () => contentOf(bytes) } } : file;
 };

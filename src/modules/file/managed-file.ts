@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
 import { type Ownership, writeAtomic } from '../_shared/files/atomic-write.ts';
 import {
-  type AccountName,
   type Before,
   checkPerms,
   type DesiredPerms,
@@ -10,12 +9,12 @@ import {
   withoutSetId,
 } from '../_shared/files/check-perms.ts';
 import { attributeChanges, lsattrFlags } from '../_shared/files/file-attributes.ts';
+import { type AccountIds, accountIds } from '../_shared/files/file-checks.ts';
 import { contentOf, type FileContent } from '../_shared/files/file-content.ts';
 import { hashOf } from '../_shared/files/file-hash.ts';
 import { modeBits, modeText, normalizeMode } from '../_shared/files/file-mode.ts';
-import { isDir, isFile, isLink, lstatOf, statOf } from '../_shared/files/file-paths.ts';
+import { isDir, isFile, isLink, statOf } from '../_shared/files/file-paths.ts';
 import { makeDirs } from '../_shared/files/make-dirs.ts';
-import { gidOf, uidOf } from '../_shared/files/owner-names.ts';
 import { applySelinux, restoreContext } from '../_shared/files/selinux.ts';
 import { readFileSync, type Stats } from '../_shared/safe-fs/fs.ts';
 import { followLinks } from '../_shared/safe-fs/open-parent.ts';
@@ -31,6 +30,10 @@ export type DesiredFile = {
   readonly source?: FoundSource | undefined;
   readonly contents?: Buffer | undefined;
   readonly perms: DesiredPerms;
+  /** The ids of its owner and group, where they were looked up. */
+  readonly ids?: AccountIds;
+  /** Nothing was at its path when the state began. */
+  readonly isNew?: boolean;
   readonly backup?: string | null | undefined;
   readonly makedirs?: boolean;
   readonly dirMode?: string | number | null | undefined;
@@ -57,8 +60,12 @@ export const plannedChanges = async (file: DesiredFile): Promise<PlainDict> => {
 };
 
 /** Makes the file so and reports into `ret`. */
-export const installFile = async (ret: StateReturn, file: DesiredFile): Promise<StateReturn> => {
+export const installFile = (
+  ret: StateReturn,
+  file: DesiredFile,
+): StateReturn | Promise<StateReturn> => {
   const { name, perms } = file;
+  if (file.isNew) return createFile(ret, file);
   if (isFile(name) || (isLink(name) && statOf(name))) return replaceFile(ret, file);
   const behindLink = isLink(name) && (perms.follow ?? true);
   return createFile(ret, behindLink ? { ...file, name: followLinks(name) } : file);
@@ -79,7 +86,7 @@ const replaceFile = async (ret: StateReturn, file: DesiredFile): Promise<StateRe
         : '<show_changes=False>';
     if (diff) ret.changes.diff = diff;
     backUp(target, file.backup);
-    content.place(target, ownership(perms, before));
+    content.place(target, ownership(perms, before, file.ids));
     restoreContext(target);
   }
   const result = reportPerms(ret, file, before);
@@ -89,14 +96,17 @@ const replaceFile = async (ret: StateReturn, file: DesiredFile): Promise<StateRe
 };
 
 /** Creates a file where nothing is, and reports into `ret`. */
-export const createFile = async (ret: StateReturn, file: DesiredFile): Promise<StateReturn> => {
+const createFile = (ret: StateReturn, file: DesiredFile): StateReturn | Promise<StateReturn> => {
   const { name, perms } = file;
   if (!isDir(dirname(name))) {
     if (!file.makedirs) return failed(ret, 'Parent directory not present');
     const mode = file.dirMode ?? traversable(perms.mode);
     makeDirs(dirname(name), { user: perms.user, group: perms.group, mode });
   }
-  return placeNew(ret, file, (await wholeContent(file)) ?? contentOf(''));
+  const content = wholeContent(file) ?? contentOf('');
+  return content instanceof Promise
+    ? content.then(arrived => placeNew(ret, file, arrived))
+    : placeNew(ret, file, content);
 };
 
 /** Owner and mode that new files have in common, and how they are reported. */
@@ -113,16 +123,20 @@ export type NewFileKind = {
 export type RecursedAnswer = Pick<StateReturn, 'result' | 'changes' | 'comment'>;
 
 /** @param hasContent whether the content is given: such a file is made with a mode of its own */
-export const kindOfNew = (perms: DesiredPerms, hasContent: boolean): NewFileKind => {
-  const open = 0o666 & ~process.umask();
-  const wanted = { ...perms, mode: normalizeMode(perms.mode) ?? modeText(open) };
+export const kindOfNew = (
+  perms: DesiredPerms,
+  hasContent: boolean,
+  ids?: AccountIds,
+): NewFileKind => {
+  const open = (): number => 0o666 & ~process.umask();
+  const wanted = { ...perms, mode: normalizeMode(perms.mode) ?? modeText(open()) };
   return {
     wanted,
-    owned: ownership(wanted),
+    owned: ownership(wanted, undefined, ids),
     before: {
       uid: process.geteuid?.() ?? 0,
       gid: process.getegid?.() ?? 0,
-      mode: hasContent ? 0o600 : open,
+      mode: hasContent ? 0o600 : open(),
     },
   };
 };
@@ -130,7 +144,7 @@ export const kindOfNew = (perms: DesiredPerms, hasContent: boolean): NewFileKind
 /** As `createFile`, in a directory that exists. */
 const placeNew = (ret: StateReturn, file: DesiredFile, content: FileContent): StateReturn => {
   const { name, perms, source, contents } = file;
-  const kind = kindOfNew(perms, Boolean(source || perms.mode));
+  const kind = kindOfNew(perms, Boolean(source || perms.mode), file.ids);
   const made = content.place(name, kind.owned);
   restoreContext(name);
   if (source || contents) ret.changes.diff = 'New file';
@@ -222,7 +236,10 @@ const isCurrent = async ({ source, contents }: DesiredFile, target: string): Pro
   return found?.size === contents.length && readFileSync(target).equals(contents);
 };
 
-const wholeContent = async ({ source, contents }: DesiredFile): Promise<FileContent | undefined> =>
+const wholeContent = ({
+  source,
+  contents,
+}: DesiredFile): FileContent | undefined | Promise<FileContent> =>
   source ? source.content() : contents && contentOf(contents);
 
 const largestDiff = 16 * 1024 * 1024;
@@ -245,9 +262,8 @@ const diffWith = (target: string, content: FileContent): string => {
   return contentDiff(size > 0 ? readFileSync(target) : Buffer.alloc(0), content.bytes());
 };
 
-const ownership = (perms: DesiredPerms, before?: Before): Ownership => {
-  const uid = idOf(perms.user, uidOf) ?? before?.uid;
-  const gid = idOf(perms.group, gidOf) ?? before?.gid;
+const ownership = (perms: DesiredPerms, before?: Before, ids?: AccountIds): Ownership => {
+  const { uid = before?.uid, gid = before?.gid } = ids ?? accountIds(perms.user, perms.group);
   const stays = uid === before?.uid && gid === before?.gid;
   const inherited = before && (stays ? before.mode : withoutSetId(before.mode));
   const mode = modeBits(normalizeMode(perms.mode) ?? '-') ?? inherited;
@@ -257,12 +273,6 @@ const ownership = (perms: DesiredPerms, before?: Before): Ownership => {
     ...(mode !== undefined && { mode }),
   };
 };
-
-const idOf = (
-  account: AccountName,
-  find: (name: string | number) => number | undefined,
-): number | undefined =>
-  account === null || account === undefined || account === '' ? undefined : find(account);
 
 /**
  * Derives the mode of created parent folders from the file's mode: users who may read may also
@@ -277,12 +287,12 @@ const traversable = (mode: string | number | null | undefined): string | undefin
  * Returns the existing file to compare a source with; its hash is computed once, when it is first
  * needed.
  *
- * @param entry what is there now, where that was looked at
+ * @param entry what is there now
  */
 export const destinationOf = (
   name: string,
   follow: boolean,
-  entry: Stats | undefined = lstatOf(name),
+  entry: Stats | undefined,
 ): { path: string; sha256: () => Promise<string> } | undefined => {
   const isLinked = entry?.isSymbolicLink() === true;
   if (isLinked && !follow) return undefined;

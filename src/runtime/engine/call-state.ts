@@ -96,9 +96,8 @@ const conclude = (
     return { result: finish(checkStateReturn(raw)), last: true };
   raw.__sls__ = low.__sls__ ?? null;
   raw.__run_num__ = run.runNumber++;
-  return mayRefresh(low, raw)
-    ? refreshAfter(run, low, raw).then(() => timed(low, raw, watch))
-    : timed(low, raw, watch);
+  const refreshed = refreshAfter(run, low, raw);
+  return refreshed?.then(() => timed(low, raw, watch)) ?? timed(low, raw, watch);
 };
 
 const timed = (low: LowChunk, raw: PlainDict, watch: () => Timing): Attempt => {
@@ -267,23 +266,31 @@ const globalConditions = async (
   };
 };
 
-/** Without changes and unless the state says so, there is nothing to reload. */
-const mayRefresh = (low: LowChunk, { changes }: PlainDict): boolean =>
-  truthy(changes) ||
-  truthy(low.reload_grains) ||
-  truthy(low.reload_pillar) ||
-  truthy(low.force_reload_modules);
+/** Reloads what the state says or what it is known to change; undefined where that is nothing. */
+const refreshAfter = (
+  { host }: RunState,
+  low: LowChunk,
+  raw: PlainDict,
+): Promise<void> | undefined => {
+  const grains = truthy(low.reload_grains);
+  const pillar = truthy(low.reload_pillar);
+  const modules = needsModules(low, raw);
+  if (!grains && !pillar && !modules) return undefined;
+  return (async () => {
+    if (grains) await host.refresh('grains');
+    if (pillar) await host.refresh('pillar');
+    if (modules) await host.refresh('modules');
+  })();
+};
 
-/** Reloads what the state says or what it is known to change (a new package brings commands). */
-const refreshAfter = async ({ host }: RunState, low: LowChunk, raw: PlainDict): Promise<void> => {
-  if (truthy(low.reload_grains)) await host.refresh('grains');
-  if (truthy(low.reload_pillar)) await host.refresh('pillar');
-  const changed = isPlainDict(raw.changes) && hasChanges({ changes: raw.changes });
+/** A new package brings commands. */
+const needsModules = (low: LowChunk, { changes }: PlainDict): boolean => {
+  if (truthy(low.force_reload_modules)) return true;
   const asked =
     truthy(low.reload_modules) || truthy(low.reload_grains) || truthy(low.reload_pillar);
-  if (
-    (changed && (asked || ['pkg', 'ports', 'pip', 'npm'].includes(low.state))) ||
-    truthy(low.force_reload_modules)
-  )
-    await host.refresh('modules');
+  return (
+    (asked || ['pkg', 'ports', 'pip', 'npm'].includes(low.state)) &&
+    isPlainDict(changes) &&
+    hasChanges({ changes })
+  );
 };

@@ -100,7 +100,7 @@ const makePass = async (run: RunState, chunks: readonly LowChunk[]): Promise<Pas
  * Milliseconds after which messages of the control node are read: states that await nothing would
  * keep the runtime from answering for as long as there are any.
  */
-const turn = 100;
+const turn = 25;
 
 const runPass = async (run: RunState, pass: Pass, results: StateResults): Promise<void> => {
   const turns = new Turns(turn);

@@ -174,7 +174,7 @@ export const managed: readonly Breakage[] = [
     [
       {
         file: 'src/modules/file/states/file/managed.ts',
-        find: 'if (__opts__.test) return await testAnswer(ret, file);',
+        find: 'if (__opts__.test) return testAnswer(ret, file);',
         replace: '',
       },
     ],

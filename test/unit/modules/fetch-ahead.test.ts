@@ -55,9 +55,8 @@ test('each file that is taken is its own, in any order, and what is in flight st
         for (const at of wanted) {
           const key = `f${at}`;
           const size = files.find(each => each.key === key)?.size ?? 0;
-          const got = await ahead
-            .take(key, async () => answerOf(key))
-            .catch((error: Error) => error.message);
+          const taken = Promise.resolve(ahead.take(key, async () => answerOf(key)));
+          const got = await taken.catch((error: Error) => error.message);
           watched.held = Math.max(0, watched.held - size);
           if (typeof got === 'string') expect(got).toBe(`no ${key}`);
           else expect(got.content?.bytes().toString()).toBe(`content of ${key}`);
@@ -160,6 +159,25 @@ test('begin requests files before one of them is taken', async () => {
   await ahead.take('b', () => fetch('b'));
   expect(fetched).toEqual(['a', 'b']);
   end();
+});
+
+test('a file that has arrived with others is taken without waiting', async () => {
+  const ahead = new FetchAhead(async (items, take) => {
+    for (const [at, [name]] of items.entries())
+      take(at, name === 'b' ? undefined : Buffer.from(`content of ${name}`));
+  });
+  const fetch = async (key: string): Promise<Fetched> => answerOf(key);
+  const keys = ['a', 'b', 'c', 'd'];
+  ahead.announce(
+    keys.map(key => ({ key, size: 20, fetch: () => fetch(key), named: [key, 'base'] as const })),
+  );
+  ahead.begin();
+  await pause(0);
+  const taken = keys.map(key => ahead.take(key, () => fetch(key)));
+  // What did not come has to be requested.
+  expect(taken.map(each => each instanceof Promise)).toEqual([false, true, false, false]);
+  for (const [at, each] of taken.entries())
+    expect((await each).content?.bytes().toString()).toBe(`content of ${keys[at]}`);
 });
 
 test('small files are requested together: each gets its own content, the others a request of their own', async () => {

@@ -36,11 +36,12 @@ export type FileContent = {
   readonly discard: () => void;
 };
 
-export const contentOf = (text: string | Buffer): FileContent => {
+/** @param sha256 its hash, where that is known */
+export const contentOf = (text: string | Buffer, sha256?: string): FileContent => {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;
   return {
     size: bytes.length,
-    sha256: createHash('sha256').update(bytes).digest('hex'),
+    sha256: sha256 ?? createHash('sha256').update(bytes).digest('hex'),
     bytes: () => bytes,
     place: (path, ownership) => writeAtomic(path, bytes, ownership),
     discard: () => {},
@@ -91,7 +92,8 @@ export const receive = (near?: string): Receiver => {
         }
       }
     },
-    finish: () => (temp ? spilled(temp, size, hash) : contentOf(Buffer.concat(parts))),
+    finish: () =>
+      temp ? spilled(temp, size, hash) : contentOf(Buffer.concat(parts), hash.digest('hex')),
     discard: () => temp && discardTemp(temp),
   };
 };

@@ -25,7 +25,7 @@ export type ControlFile = {
   readonly size: number;
   readonly mode?: number | undefined;
   /** The content; fetched when it did not come along. Not to be called when the hash is `have`. */
-  readonly content: () => Promise<FileContent>;
+  readonly content: () => FileContent | Promise<FileContent>;
 };
 
 type Wish = {
@@ -356,29 +356,33 @@ const answered = (
 ): ControlFile => {
   if (!content) return lazily(answer, fetch);
   const { sha256, size } = content;
-  return { sha256, size, mode: answer.mode, content: async () => content };
+  return { sha256, size, mode: answer.mode, content: () => content };
 };
 
 const lazily = (
   answer: FileResponse | RenderedFile,
-  fetch: () => Promise<Fetched>,
+  fetch: () => Fetched | Promise<Fetched>,
 ): ControlFile => ({
   sha256: answer.sha256 ?? '',
   size: answer.size ?? 0,
   mode: 'mode' in answer ? answer.mode : undefined,
-  content: async () => {
-    const { content } = await fetch();
-    if (!content) throw new CommandExecutionError('the control node did not send a file it has');
-    return content;
+  content: () => {
+    const fetched = fetch();
+    return fetched instanceof Promise ? fetched.then(contentIn) : contentIn(fetched);
   },
 });
+
+const contentIn = ({ content }: Fetched): FileContent => {
+  if (!content) throw new CommandExecutionError('the control node did not send a file it has');
+  return content;
+};
 
 /** @param onUse the run writes files: those whose content did not come with it are needed soon */
 const inline = ({ sha256, size }: RenderedFile, text: string, onUse: () => void): ControlFile => ({
   sha256,
   size,
-  content: async () => {
+  content: () => {
     onUse();
-    return contentOf(text);
+    return contentOf(text, sha256);
   },
 });

@@ -60,7 +60,12 @@ type Waiting = {
   readonly arrived: (fetched: Fetched | undefined) => void;
 };
 
-type Started = { readonly fetched: Promise<Fetched | undefined>; readonly release: () => void };
+type Started = {
+  readonly fetched: Promise<Fetched | undefined>;
+  /** The same, once it is there: it need not be waited for. */
+  readonly now?: () => Fetched | undefined;
+  readonly release: () => void;
+};
 
 /**
  * Requests files before their states run. Files are announced in the order of their use; the first
@@ -118,8 +123,12 @@ export class FetchAhead {
     for (const list of this.#lists) this.#fill(list);
   }
 
-  /** The answer for a file that is needed now: one that came ahead, or that of `fetch`. */
-  async take(key: string, fetch: () => Promise<Fetched>): Promise<Fetched> {
+  /**
+   * The answer for a file that is needed now: one that came ahead, or that of `fetch`.
+   *
+   * @returns at once what has arrived
+   */
+  take(key: string, fetch: () => Promise<Fetched>): Fetched | Promise<Fetched> {
     this.#read();
     const list = this.#lists.findLast(({ places }) => places.has(key));
     const at = list?.places.get(key)?.find(place => place >= list.used);
@@ -129,13 +138,12 @@ export class FetchAhead {
     const started = list.started.get(at);
     list.started.delete(at);
     started?.release();
-    const answer = started ? started.fetched : fetch();
-    // It is awaited below; it may fail before.
-    answer.catch(() => undefined);
+    const here = started?.now?.();
+    const answer = here ? undefined : (started?.fetched ?? fetch());
     list.used = at + 1;
     list.next = Math.max(list.next, at + 1);
     this.#fill(list);
-    return (await answer) ?? fetch();
+    return here ?? awaited(answer, fetch);
   }
 
   /** Files before this place were not needed. */
@@ -178,7 +186,7 @@ export class FetchAhead {
     // A template's result may be the text that is there, which is not sent then.
     const isSingle = file.sha256 === undefined && have !== undefined;
     if (this.#fetchMany && file.named && file.size <= largestOfMany && !isSingle)
-      return { fetched: this.#wait(file, file.named, have, list), release };
+      return { ...this.#wait(file, file.named, have, list), release };
     const fetched = file.fetch(have);
     this.#count(fetched, list);
     return { fetched, release };
@@ -199,13 +207,19 @@ export class FetchAhead {
     named: NamedFile,
     have: string | undefined,
     list: List,
-  ): Promise<Fetched | undefined> {
-    return new Promise(arrived => {
+  ): Pick<Started, 'fetched' | 'now'> {
+    let here: Fetched | undefined;
+    const fetched = new Promise<Fetched | undefined>(resolve => {
+      const arrived = (found: Fetched | undefined): void => {
+        here ??= found;
+        resolve(found);
+      };
       this.#waiting.push({ named, sha256, fetch: () => fetch(have), arrived });
       this.#waitingBytes += size;
       if (this.#waiting.length === mostOfMany || this.#waitingBytes >= mostInRequest)
         this.#sendWaiting(list);
     });
+    return { fetched, now: () => here };
   }
 
   #sendWaiting(list: List): void {
@@ -228,6 +242,11 @@ export class FetchAhead {
     this.#count(request, list);
   }
 }
+
+const awaited = async (
+  answer: Promise<Fetched | undefined> | undefined,
+  fetch: () => Promise<Fetched>,
+): Promise<Fetched> => (await answer) ?? fetch();
 
 /** Undefined where the file is another one than was announced. */
 const contentFor = (bytes: Buffer, expected: string | undefined): Fetched | undefined => {

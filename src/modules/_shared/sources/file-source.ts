@@ -20,7 +20,7 @@ export type FoundSource = {
   /** Where it is known before the content comes. */
   readonly size?: number;
   readonly mode?: string | undefined;
-  readonly content: () => Promise<FileContent>;
+  readonly content: () => FileContent | Promise<FileContent>;
 };
 
 export type SourceOptions = Omit<TemplateArguments, 'template' | 'source' | 'text'> & {
@@ -203,7 +203,7 @@ const webSource = async (source: string, options: SourceOptions): Promise<FoundS
   };
   if (wanted) return { sum: wanted, content: fetch };
   const content = await fetch();
-  return { sum: { hash_type: 'sha256', hsum: content.sha256 }, content: async () => content };
+  return { sum: { hash_type: 'sha256', hsum: content.sha256 }, content: () => content };
 };
 
 const wantedSum = async (

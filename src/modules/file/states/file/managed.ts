@@ -201,6 +201,9 @@ export const managed = (
       contents:
         text === undefined ? undefined : encodeText(text, encoding ?? undefined, encoding_errors),
       perms: keepMode && found?.mode !== undefined ? { ...perms, mode: found.mode } : perms,
+      ids,
+      // A command that checks the content may make the file.
+      isNew: entry === undefined && !check_cmd,
       backup,
       makedirs,
       dirMode: dir_mode,
@@ -263,18 +266,35 @@ const withContents = async (
 };
 
 /** Changes the file, or says in test mode what would change. */
-const change = async (
+const change = (
   ret: StateReturn,
   file: DesiredFile,
-  { check_cmd, tmp_dir, tmp_ext }: { check_cmd: string | null; tmp_dir: string; tmp_ext: string },
-): Promise<StateReturn> => {
+  check: ContentCheck,
+): StateReturn | Promise<StateReturn> => {
   try {
-    if (__opts__.test) return await testAnswer(ret, file);
-    const checked = check_cmd ? await checkContent(file, check_cmd, tmp_dir, tmp_ext) : file;
-    return 'result' in checked ? { ...ret, ...checked } : await installFile(ret, checked);
+    const changed = tryChange(ret, file, check);
+    return changed instanceof Promise ? changed.catch(error => unmanaged(ret, error)) : changed;
   } catch (error) {
     return unmanaged(ret, error);
   }
+};
+
+type ContentCheck = {
+  readonly check_cmd: string | null;
+  readonly tmp_dir: string;
+  readonly tmp_ext: string;
+};
+
+const tryChange = (
+  ret: StateReturn,
+  file: DesiredFile,
+  { check_cmd, tmp_dir, tmp_ext }: ContentCheck,
+): StateReturn | Promise<StateReturn> => {
+  if (__opts__.test) return testAnswer(ret, file);
+  if (!check_cmd) return installFile(ret, file);
+  return checkContent(file, check_cmd, tmp_dir, tmp_ext).then(checked =>
+    'result' in checked ? { ...ret, ...checked } : installFile(ret, checked),
+  );
 };
 
 /** An error of the work is the state's failure. */
