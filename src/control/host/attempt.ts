@@ -16,6 +16,7 @@ import { fileHandlers } from '../serve/file-requests.ts';
 import { HostCalls } from '../serve/host-calls.ts';
 import { HostFunctions } from '../serve/host-functions.ts';
 import { HostTemplates } from '../serve/host-templates.ts';
+import { KeptTexts } from '../serve/kept-texts.ts';
 import { orchestrationHandlers } from '../serve/orchestration-requests.ts';
 import { pushHandler } from '../serve/pushed-files.ts';
 import { RenderRefs } from '../serve/render-refs.ts';
@@ -54,6 +55,7 @@ export class HostAttempt {
   readonly #refs: FileRefs;
   readonly #renders: RenderRefs;
   readonly #functions: HostFunctions;
+  readonly #texts: KeptTexts;
   readonly #work: HostWork;
   readonly #refuse: (error: TsaltError) => void;
   #handlers: Readonly<Record<string, Handler>> | undefined;
@@ -96,6 +98,10 @@ export class HostAttempt {
       functions: this.#functions,
       work: this.#work,
     });
+    this.#texts = new KeptTexts(this.templates.renderAhead, () => ({
+      grains: this.facts.grains,
+      pillar: this.pillar.get(),
+    }));
     this.states = new HostStates({
       facts: this.facts,
       pillar: this.pillar,
@@ -103,7 +109,7 @@ export class HostAttempt {
       refs: this.#refs,
       renders: this.#renders,
       functions: this.#functions,
-      renderAhead: this.templates.renderAhead,
+      renderAhead: this.#texts.keep,
       ready,
       restart,
       guarded,
@@ -149,6 +155,7 @@ export class HostAttempt {
   /** The run of this host is over. */
   close(): void {
     this.#work.close();
+    this.#texts.close();
   }
 
   /** The requests that this host may make, once it has answered. */
@@ -165,6 +172,7 @@ export class HostAttempt {
         templates: this.#renders,
         render: this.templates.render,
         renderAhead: this.templates.renderAhead,
+        takeKept: this.#texts.take,
         check: this.templates.check,
         computes: () => this.#renders.hasSlots || this.facts.ownOnHost.length > 0,
         refuse: this.#refuse,

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FileRoots } from '../../fileserver/file-roots.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { FileResponse } from '../../protocol/job.ts';
@@ -37,6 +37,7 @@ export const fileHandlers = ({
   templates,
   render,
   renderAhead,
+  takeKept,
   check,
   computes,
   refuse,
@@ -47,6 +48,8 @@ export const fileHandlers = ({
   render: TemplateRenderer;
   /** Renders a template before its state runs. The host's responses may change until then. */
   renderAhead: RenderAhead;
+  /** Takes a text that was rendered ahead and kept. */
+  takeKept: (request: PrefetchedRender, text: string) => string | undefined;
   check: (request: PrefetchedRender) => void;
   /** Whether the user's modules or slots may compute sources and variables on the host. */
   computes: () => boolean;
@@ -76,11 +79,15 @@ export const fileHandlers = ({
     have: string | undefined,
     isAhead = false,
   ): Promise<FileResponse | WithContent> => {
-    const how = isAhead && trust !== 'confined' ? renderAhead : render;
+    const how: TemplateRenderer =
+      trust === 'confined'
+        ? render
+        : async (...given) =>
+            takeKept(given[0], given[1]) ?? (isAhead ? renderAhead : render)(...given);
     const text = await templateText(request, { roots, allowed, render: how, trust });
     if (text === undefined) return { found: false };
     const bytes = Buffer.from(text, 'utf8');
-    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const sha256 = hash('sha256', bytes);
     const answer = { found: true, sha256, size: bytes.length } satisfies FileResponse;
     return have === sha256 ? { ...answer, same: true } : new WithContent(answer, bytes);
   };

@@ -50,8 +50,9 @@ export class RenderRefs {
   readonly #entries = new Map<string, Entry>();
   /** Entries of which no key was computed, with the name of their state: most hosts ask for none. */
   readonly #unkeyed: (readonly [entry: Entry, state: string])[] = [];
-  /** Chunks with templates of which no entry was made, for the same reason. */
+  /** Chunks with templates. No entry was made of those from `#read` on, for the same reason. */
   readonly #unread: (readonly [chunk: LowChunk, template: string, state: string])[] = [];
+  #read = 0;
   /** Templates whose source is a folder, with the name of their state. */
   readonly #folders = new Map<Entry, string>();
   /** A slot computes arguments of a state on the host. */
@@ -139,6 +140,18 @@ export class RenderRefs {
     }
   }
 
+  /** Makes and keys entries of chunks, in their order, until one is known that suffices. */
+  #readUntil(isEnough: () => boolean): void {
+    for (;;) {
+      for (const [unkeyed, state] of this.#unkeyed.splice(0)) this.#add(unkeyed, state);
+      if (isEnough()) return;
+      const unread = this.#unread[this.#read];
+      if (!unread) return;
+      this.#read += 1;
+      this.#addSources(...unread);
+    }
+  }
+
   #add(entry: Entry, state: string): void {
     const key = renderKey(entry.request, state);
     const known = this.#entries.get(key);
@@ -161,8 +174,8 @@ export class RenderRefs {
     { text, accumulator }: Added,
     roots: FileRoots,
   ): { request: PrefetchedRender; trust?: TemplateTrust } | undefined {
-    for (const unread of this.#unread.splice(0)) this.#addSources(...unread);
-    for (const [unkeyed, state] of this.#unkeyed.splice(0)) this.#add(unkeyed, state);
+    // The host asks in the order of the states: of a file's template, the first entry says all.
+    this.#readUntil(() => text === undefined && this.#entries.get(key)?.isInRoots === true);
     const entry = this.#entries.get(key) ?? this.#inFolders(key, roots);
     if (!entry) return undefined;
     const { template, context } = entry.request;

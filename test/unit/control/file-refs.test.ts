@@ -63,6 +63,7 @@ const site = (chunks: readonly LowChunk[], computes = false, tainted: readonly s
       rendered.push(`${template}${trust === 'confined' ? ' confined' : ''}: ${text}`);
       return text.toUpperCase();
     },
+    takeKept: () => undefined,
     renderAhead: async ({ template }, text) => {
       rendered.push(`${template} ahead: ${text}`);
       return text.toUpperCase();
