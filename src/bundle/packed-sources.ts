@@ -5,7 +5,7 @@ import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { TsaltError } from '../protocol/error.ts';
 
 /** The sources that an artifact is bundled from, and the bundler's own, which decide how. */
-const packedFolders = ['bundle', 'data', 'modules', 'protocol', 'runtime'];
+const packedFolders = ['bundle', 'data', 'memory', 'modules', 'protocol', 'runtime'];
 
 /** Generated for the checks of this project; nothing imports it. */
 const generated = /^builtin-functions\.ts$/;

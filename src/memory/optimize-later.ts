@@ -1,4 +1,4 @@
-import { setFlag } from './v8-flags.ts';
+import { resetFlags, setFlag } from './v8-flags.ts';
 
 /** V8 of Node 20 and 22. Later versions have the compiler Maglev, which comes first and takes less time. */
 const withBudget = /^11\.3\./;
@@ -12,4 +12,15 @@ const withCount = /^12\.4\./;
 export const optimizeLater = (version = process.versions.v8): void => {
   if (withBudget.test(version)) setFlag('interrupt-budget', 600_000);
   else if (withCount.test(version)) setFlag('invocation-count-for-turbofan', 27_000);
+};
+
+/** Does work during which V8 optimizes later, in a process that sets no other flags. */
+export const optimizingLater = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  optimizeLater();
+  try {
+    return await work();
+  } finally {
+    // A code cache that is written at the end is refused under other flags than it was written under.
+    resetFlags();
+  }
 };

@@ -19,6 +19,12 @@ export const setFlag = (name: keyof typeof defaults, value?: number): void => {
   setFlagsFromString(flag);
 };
 
+/** Sets the flags back that were set. */
+export const resetFlags = (): void => {
+  for (const flag of changed.keys()) setFlagsFromString(flag);
+  changed.clear();
+};
+
 /**
  * Calls `work` under the flags that the process began with. V8 refuses a code cache that was written
  * under other flags than it is read under: `scripts/launcher.cjs` reads most before a flag is set,

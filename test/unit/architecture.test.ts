@@ -150,7 +150,7 @@ const rooms: Record<string, { imports: string[]; packages?: string[] }> = {
     imports: ['memory', 'data', 'protocol'],
     packages: ['listr2', '@dagrejs/dagre', 'esbuild'],
   },
-  runtime: { imports: ['modules', 'data', 'protocol'] },
+  runtime: { imports: ['memory', 'modules', 'data', 'protocol'] },
   modules: { imports: ['data', 'protocol'], packages: ['tsalt-ssh/module', 'vitest'] },
   yaml: { imports: ['data', 'protocol'], packages: ['js-yaml', 'js-yaml/package.json'] },
   trust: { imports: ['protocol'] },

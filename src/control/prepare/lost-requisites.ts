@@ -20,19 +20,22 @@ export const lostRequisites = (chunks: readonly LowChunk[]): string[] =>
 
 /** Finds the requisites that name no state of the run. */
 export const findLost = (chunks: readonly LowChunk[]): LostRequisite[] => {
-  const names = new Names(chunks);
-  return chunks.flatMap(chunk =>
-    kinds.flatMap(kind => {
+  /** Made when the first requisite is found. */
+  let names: Names | undefined;
+  const lost: LostRequisite[] = [];
+  for (const chunk of chunks)
+    for (const kind of kinds) {
       const list = chunk[kind];
-      if (!Array.isArray(list)) return [];
-      return list.flatMap((item, at) => {
+      if (!Array.isArray(list)) continue;
+      names ??= new Names(chunks);
+      for (const [at, item] of list.entries()) {
         const { key, value } = requisite(item);
-        if (typeof value !== 'string' || names.has(key, value)) return [];
+        if (typeof value !== 'string' || names.has(key, value)) continue;
         const message = `'${kind}' of ID '${chunk.__id__}' in SLS '${chunk.__sls__}' names '${key}: ${value}', which is not a state of this run${names.hint(key, value)}`;
-        return [{ message, at: requisiteLocation(chunk, kind, at) }];
-      });
-    }),
-  );
+        lost.push({ message, at: requisiteLocation(chunk, kind, at) });
+      }
+    }
+  return lost;
 };
 
 const requisite = (item: Plain): { readonly key: string; readonly value: Plain } => {

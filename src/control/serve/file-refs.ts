@@ -25,6 +25,8 @@ export class FileRefs {
    */
   readonly #everywhere = new Set<string>();
   readonly #envs = new Set(['base']);
+  /** The last URL that was parsed. */
+  #last: ReadUrl | undefined;
 
   /** @param taintOf returns the parts of a string that the host sent; by default none */
   constructor(taintOf: (text: string) => Ranges | undefined = () => undefined) {
@@ -43,13 +45,25 @@ export class FileRefs {
     saltenv = 'base',
     isUsers: (state: string) => boolean = () => false,
   ): void {
+    const usual = nothingFound(saltenv);
+    this.#allow(usual);
+    // Many states have the same few arguments.
+    const simple = new Map<string, boolean>();
+    const isSimpleKey = (key: string): boolean => {
+      const known = simple.get(key) ?? isSimple(key);
+      simple.set(key, known);
+      return known;
+    };
     for (const chunk of chunks) {
-      const found = nothingFound(saltenv);
       const isCall = chunk.state === 'module' || isUsers(chunk.state);
-      for (const [key, item] of Object.entries(chunk))
-        if (!isNoFile(item) || !isSimple(key))
-          this.#collectEntry(key, item, { ...found, from: isCall ? 'source' : roleOf(key) });
-      this.#allow(found);
+      let found: Found | undefined;
+      for (const key of Object.keys(chunk)) {
+        const item = chunk[key] ?? null;
+        if (isNoFile(item) && (isSimpleKey(key) || isUsualEnv(key, item, usual))) continue;
+        found ??= nothingFound(saltenv);
+        this.#collectEntry(key, item, { ...found, from: isCall ? 'source' : roleOf(key) });
+      }
+      if (found) this.#allow(found);
     }
   }
 
@@ -142,13 +156,19 @@ export class FileRefs {
 
   /** Allows a path in the saltenv that it names itself, or else in these. */
   #name(url: string, envs: ReadonlySet<string>): void {
-    const path = cleanPath(url);
+    const { path, saltenv } = this.#read(url);
     if (path === undefined) return;
-    const { saltenv } = parseSaltUrl(url);
     if (saltenv !== undefined) this.#envs.add(saltenv);
     const known = this.#named.get(path) ?? new Set();
     for (const env of saltenv === undefined ? envs : [saltenv]) known.add(env);
     this.#named.set(path, known);
+  }
+
+  /** Parses a URL: most states name the same ones in a row. */
+  #read(url: string): ReadUrl {
+    if (this.#last?.url !== url)
+      this.#last = { url, path: cleanPath(url), saltenv: parseSaltUrl(url).saltenv };
+    return this.#last;
   }
 
   /** Lists what the job names: each path in each of its saltenvs. */
@@ -179,6 +199,13 @@ export class FileRefs {
     return this.#everywhere.has(path) || this.#named.get(path)?.has(env) === true;
   }
 }
+
+/** A URL with the path and the saltenv that it names. */
+type ReadUrl = {
+  readonly url: string;
+  readonly path: string | undefined;
+  readonly saltenv: string | undefined;
+};
 
 /** The paths of a state or call, and the saltenvs that it names. */
 type Found = {
@@ -224,6 +251,10 @@ const isSimple = (key: string): boolean =>
   isNoFile(key) && !isEnvKey(key) && key !== 'requirements';
 
 const isEnvKey = (key: string): boolean => key.includes('saltenv') || key.includes('__env__');
+
+/** Whether an argument names a saltenv in which all files of the run may be named. */
+const isUsualEnv = (key: string, item: Plain, { envs }: Found): boolean =>
+  typeof item === 'string' && envs.has(item) && isEnvKey(key) && isNoFile(key);
 
 const roleOf = (argument: string): Role =>
   sources.has(argument) ? 'source' : data.has(argument) ? 'data' : 'other';

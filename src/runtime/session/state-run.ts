@@ -47,7 +47,7 @@ export const runStates = async (params: RunParams, parts: RunParts): Promise<Run
   const context = await parts.modules.context(params.opts, params.pillar ?? {});
   const run = new StateRun(params, parts, context);
   const { results, aborted, restart } = await withContext(run.context, () =>
-    runChunks(run.engineHost(journal), params.chunks),
+    inLongRun(params.chunks, () => runChunks(run.engineHost(journal), params.chunks)),
   ).finally(journal.end);
   if (parts.isLinkLost()) keepLostRun(dir, params.fun ?? 'state.apply', results, warn);
   if (aborted !== undefined) throw new TsaltError('SaltInvocationError', aborted, { kind: 'host' });
@@ -57,6 +57,19 @@ export const runStates = async (params: RunParams, parts: RunParts): Promise<Run
   return parts.isStopping()
     ? { retcode, aborted: 'The run was stopped before its last state.' }
     : { retcode };
+};
+
+/** The number of states from which on it saves more time than it takes to load what sets the flag. */
+const manyStates = 250;
+
+/** Has V8 optimize later where there are many states: of 1,000, most are over before that is worth it. */
+const inLongRun = async <Result>(
+  { length }: RunParams['chunks'],
+  work: () => Promise<Result>,
+): Promise<Result> => {
+  if (length < manyStates) return work();
+  const { optimizingLater } = await import('../../memory/optimize-later.ts');
+  return optimizingLater(work);
 };
 
 /** One run, as the engine's host. Its grains and pillar may be reloaded between states. */

@@ -6,7 +6,7 @@ import { packageRoot } from '../../helpers/cli.ts';
 const run = (code: string, ...flags: string[]) => {
   const program = `
     import { cachedDataVersionTag as tag } from 'node:v8';
-    import { optimizeLater } from './src/memory/optimize-later.ts';
+    import { optimizeLater, optimizingLater } from './src/memory/optimize-later.ts';
     import { withFirstFlags } from './src/memory/v8-flags.ts';
     ${code}`;
   const argv = [...flags, '--import', 'tsx', '--input-type=module', '--eval', program];
@@ -37,6 +37,26 @@ test('optimizeLater leaves other versions of V8 alone, which may not have the fl
 
   expect({ stdout, stderr }).toEqual({ stdout: 'true\n', stderr: '' });
 });
+
+test.runIf(isKnown)(
+  'optimizingLater sets the flag back when its work is done, or has failed',
+  () => {
+    const { stdout, stderr } = run(`
+    const first = tag();
+    let isSet;
+    const result = await optimizingLater(async () => {
+      await undefined;
+      isSet = tag() !== first;
+      return 7;
+    });
+    const isBack = tag() === first;
+    const failure = await optimizingLater(async () => { throw new Error('it failed'); }).catch(error => error.message);
+    console.log(result, isSet, isBack, failure, tag() === first);
+  `);
+
+    expect({ stdout, stderr }).toEqual({ stdout: '7 true true it failed true\n', stderr: '' });
+  },
+);
 
 /** How many functions V8 optimizes of 60 that each run 800 times. */
 const optimized = (before: string): number => {
