@@ -1,9 +1,9 @@
+// Loaded at the first hash: a small run may need none.
 import * as crypto from 'node:crypto';
 import { SaltInvocationError } from '../../api.ts';
 import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from '../safe-fs/fs.ts';
 import { open } from '../safe-fs/promises.ts';
 
-const { createHash } = crypto;
 const step = 256 * 1024;
 
 /** The algorithms Salt names, with the length of their hexadecimal text. */
@@ -19,7 +19,7 @@ export const hashLengths: Readonly<Record<string, number>> = {
 export const hashBytes = (content: Buffer | string, type = 'sha256'): string =>
   // At once where node can: without the stream that a `Hash` is. Node 18 and 20.11 cannot.
   crypto.hash === undefined
-    ? createHash(known(type)).update(content).digest('hex')
+    ? crypto.createHash(known(type)).update(content).digest('hex')
     : crypto.hash(known(type), content, 'hex');
 
 /** The hash of a file, in bounded memory; a small file costs one read. */
@@ -27,7 +27,7 @@ export const hashFile = (path: string, type = 'sha256'): string => {
   const fd = openSync(path, 'r');
   try {
     if (fstatSync(fd).size <= step) return hashBytes(readFileSync(fd), type);
-    const hash = createHash(known(type));
+    const hash = crypto.createHash(known(type));
     const buffer = Buffer.allocUnsafe(step);
     for (let count = readSync(fd, buffer); count > 0; count = readSync(fd, buffer))
       hash.update(buffer.subarray(0, count));
@@ -57,7 +57,7 @@ const largest = 4 * 1024 * 1024;
 const hashed = new Map<string, Promise<string>>();
 
 const hashInParts = async (path: string, type: string): Promise<string> => {
-  const hash = createHash(known(type));
+  const hash = crypto.createHash(known(type));
   const file = await open(path, 'r');
   try {
     const buffer = Buffer.allocUnsafe(4 * step);

@@ -24,6 +24,8 @@ export type ControlFile = {
   readonly sha256: string;
   readonly size: number;
   readonly mode?: number | undefined;
+  /** The content as text, where it came along. */
+  readonly text?: string;
   /** The content; fetched when it did not come along. Not to be called when the hash is `have`. */
   readonly content: () => FileContent | Promise<FileContent>;
 };
@@ -381,6 +383,7 @@ const contentIn = ({ content }: Fetched): FileContent => {
 const inline = ({ sha256, size }: RenderedFile, text: string, onUse: () => void): ControlFile => ({
   sha256,
   size,
+  text,
   content: () => {
     onUse();
     return contentOf(text, sha256);

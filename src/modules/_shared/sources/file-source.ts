@@ -20,6 +20,8 @@ export type FoundSource = {
   /** Where it is known before the content comes. */
   readonly size?: number;
   readonly mode?: string | undefined;
+  /** The content, where it came with the run. */
+  readonly text?: string | undefined;
   readonly content: () => FileContent | Promise<FileContent>;
 };
 
@@ -144,6 +146,7 @@ const templateSource = (
     const found: FoundSource = {
       sum: { hash_type: 'sha256', hsum: file.sha256 },
       mode: known,
+      text: file.text,
       content: file.content,
     };
     return isMissing ? withModeOf(found, url.path, saltenv) : found;

@@ -43,6 +43,7 @@ ${lines.replaceAll('NUMBER', String(at))}`,
       files: {
         'states/nothing.sls': 'nothing:\n  test.nop: []\n',
         'states/one.liquid': 'number {{ number }}\n',
+        'states/template10.sls': sls(10, template),
         'states/contents100.sls': sls(100, contents),
         'states/contents1000.sls': sls(1000, contents),
         'states/template100.sls': sls(100, template),
@@ -67,7 +68,7 @@ ${lines.replaceAll('NUMBER', String(at))}`,
     counts.ping = (await run('test.ping')).counts;
     counts.grains = (await run('test.attr_call')).counts;
     for (const name of [
-      ...['contents100', 'contents1000', 'template100', 'template1000'],
+      ...['contents100', 'contents1000', 'template10', 'template100', 'template1000'],
       ...['recurse100', 'recurse1000'],
     ])
       for (const kind of ['new', 'unchanged']) {
@@ -134,6 +135,11 @@ ${lines.replaceAll('NUMBER', String(at))}`,
       expect(calls.execve).toBe(1);
     },
   );
+
+  test('a run of few unchanged templates compares their texts, and does not load what hashes', () => {
+    expect(counts['new template10']?.builtins).toContain('crypto');
+    expect(counts['unchanged template10']?.builtins).not.toContain('crypto');
+  });
 
   test('an unchanged file of file.recurse is looked at and compared, without a state of its own', () => {
     const kind = 'unchanged recurse';
