@@ -1,5 +1,5 @@
 import { fnmatch } from '../../data/python/glob.ts';
-import { getOwn, isPlainDict } from '../../protocol/plain.ts';
+import { getOwn, isPlainDict, setOwn } from '../../protocol/plain.ts';
 import { runCommand } from '../_shared/commands/run-command.ts';
 import { plainStr } from '../_shared/text/python-text.ts';
 import { orderHolds } from '../_shared/text/version-order.ts';
@@ -108,13 +108,14 @@ export const packageChanges = (before: PackageList, after: PackageList): Package
 export const shownPackages = (
   list: PackageList,
   asList: boolean | undefined,
-): { [name: string]: string | string[] } =>
-  Object.fromEntries(
-    Object.entries(list).map(([name, versions]) => [
-      name,
-      asList ? [...versions] : versions.join(','),
-    ]),
-  );
+): { [name: string]: string | string[] } => {
+  const shown: { [name: string]: string | string[] } = {};
+  for (const name of Object.keys(list)) {
+    const versions = list[name] ?? [];
+    setOwn(shown, name, asList ? [...versions] : versions.join(','));
+  }
+  return shown;
+};
 
 const listKey = 'pkg.list_pkgs';
 

@@ -13,7 +13,7 @@ import { which } from '../../../_shared/commands/which.ts';
 import { __grains__, CommandExecutionError } from '../../../api.ts';
 import { normalize } from '../../apt-run.ts';
 import { type Downloaded, downloadedOf, filesBelow } from '../../downloaded-packages.ts';
-import { dpkgList, installedNow } from '../../dpkg-list.ts';
+import { dpkgList, installedIn, installedNow } from '../../dpkg-list.ts';
 import { forgetPackages, shownPackages } from '../../packages.ts';
 
 export const __virtualname__ = 'pkg';
@@ -45,11 +45,7 @@ export const list_pkgs = async ({
 } = {}): Promise<{ [name: string]: string | string[] }> => {
   if (!use_context) forgetPackages();
   const all = await dpkgList();
-  const list = removed
-    ? all.removed
-    : purge_desired
-      ? all.purge_desired
-      : { ...all.purge_desired, ...all.installed };
+  const list = removed ? all.removed : purge_desired ? all.purge_desired : installedIn(all);
   return shownPackages(list, versions_as_list);
 };
 
