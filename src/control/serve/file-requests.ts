@@ -79,11 +79,11 @@ export const fileHandlers = ({
     have: string | undefined,
     isAhead = false,
   ): Promise<FileResponse | WithContent> => {
+    const now = isAhead ? renderAhead : render;
     const how: TemplateRenderer =
       trust === 'confined'
         ? render
-        : async (...given) =>
-            takeKept(given[0], given[1]) ?? (isAhead ? renderAhead : render)(...given);
+        : async (asked, template, file) => takeKept(asked, template) ?? now(asked, template, file);
     const text = await templateText(request, { roots, allowed, render: how, trust });
     if (text === undefined) return { found: false };
     const bytes = Buffer.from(text, 'utf8');

@@ -48,7 +48,7 @@ export class KeptTexts {
     const fits = this.#size + size <= mostOfHost && keptOfAll + size <= mostOfAll;
     if (fits && !this.#isClosed) {
       const name = plainText(request.chunk.name);
-      this.#drop(name);
+      this.#remove(name);
       this.#kept.set(name, { request, template, seen, text });
       this.#count(size);
     }
@@ -57,10 +57,8 @@ export class KeptTexts {
 
   /** Takes a text that was kept; undefined if the template has to be rendered. */
   take = (request: PrefetchedRender, template: string): string | undefined => {
-    const name = plainText(request.chunk.name);
-    const kept = this.#kept.get(name);
+    const kept = this.#remove(plainText(request.chunk.name));
     if (!kept) return undefined;
-    this.#drop(name);
     const now = this.#seenNow();
     const isSame =
       kept.seen.grains === now.grains &&
@@ -77,11 +75,11 @@ export class KeptTexts {
     this.#count(-this.#size);
   }
 
-  #drop(name: string): void {
+  #remove(name: string): Kept | undefined {
     const kept = this.#kept.get(name);
-    if (!kept) return;
+    if (kept) this.#count(-sizeOf(kept.text));
     this.#kept.delete(name);
-    this.#count(-sizeOf(kept.text));
+    return kept;
   }
 
   #count(size: number): void {

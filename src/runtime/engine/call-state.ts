@@ -274,7 +274,10 @@ const refreshAfter = (
 ): Promise<void> | undefined => {
   const grains = truthy(low.reload_grains);
   const pillar = truthy(low.reload_pillar);
-  const modules = needsModules(low, raw);
+  const mayChange = grains || pillar || truthy(low.reload_modules) || bringsCommands(low);
+  const modules =
+    truthy(low.force_reload_modules) ||
+    (mayChange && isPlainDict(raw.changes) && hasChanges({ changes: raw.changes }));
   if (!grains && !pillar && !modules) return undefined;
   return (async () => {
     if (grains) await host.refresh('grains');
@@ -283,14 +286,6 @@ const refreshAfter = (
   })();
 };
 
-/** A new package brings commands. */
-const needsModules = (low: LowChunk, { changes }: PlainDict): boolean => {
-  if (truthy(low.force_reload_modules)) return true;
-  const asked =
-    truthy(low.reload_modules) || truthy(low.reload_grains) || truthy(low.reload_pillar);
-  return (
-    (asked || ['pkg', 'ports', 'pip', 'npm'].includes(low.state)) &&
-    isPlainDict(changes) &&
-    hasChanges({ changes })
-  );
-};
+/** A new package brings commands, which modules may depend on. */
+const bringsCommands = ({ state }: LowChunk): boolean =>
+  ['pkg', 'ports', 'pip', 'npm'].includes(state);

@@ -18,6 +18,7 @@ import {
   type Temp,
   writeAtomic,
 } from './atomic-write.ts';
+import { hashBytes } from './file-hash.ts';
 import { isDir } from './file-paths.ts';
 
 /** More than this is not kept in memory while it arrives. */
@@ -41,7 +42,7 @@ export const contentOf = (text: string | Buffer, sha256?: string): FileContent =
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;
   return {
     size: bytes.length,
-    sha256: sha256 ?? createHash('sha256').update(bytes).digest('hex'),
+    sha256: sha256 ?? hashBytes(bytes),
     bytes: () => bytes,
     place: (path, ownership) => writeAtomic(path, bytes, ownership),
     discard: () => {},

@@ -138,12 +138,11 @@ export class FetchAhead {
     const started = list.started.get(at);
     list.started.delete(at);
     started?.release();
-    const here = started?.now?.();
-    const answer = here ? undefined : (started?.fetched ?? fetch());
+    const answer = started?.now?.() ?? started?.fetched ?? fetch();
     list.used = at + 1;
     list.next = Math.max(list.next, at + 1);
     this.#fill(list);
-    return here ?? awaited(answer, fetch);
+    return answer instanceof Promise ? answer.then(fetched => fetched ?? fetch()) : answer;
   }
 
   /** Files before this place were not needed. */
@@ -242,11 +241,6 @@ export class FetchAhead {
     this.#count(request, list);
   }
 }
-
-const awaited = async (
-  answer: Promise<Fetched | undefined> | undefined,
-  fetch: () => Promise<Fetched>,
-): Promise<Fetched> => (await answer) ?? fetch();
 
 /** Undefined where the file is another one than was announced. */
 const contentFor = (bytes: Buffer, expected: string | undefined): Fetched | undefined => {
