@@ -234,12 +234,14 @@ export const managed = (
           })
         : undefined;
       const { text } = resolved;
-      if (!(found instanceof Promise) && (!template || text === undefined))
-        return settle(desired(found, text));
       const rendering = { name: path, template, context: variables, defaults, saltenv };
-      return withContents(found, text, rendering)
-        .then(([known, rendered]) => settle(desired(known, rendered)))
-        .catch(error => unmanaged(ret, error));
+      const settled =
+        !(found instanceof Promise) && (!template || text === undefined)
+          ? settle(desired(found, text))
+          : withContents(found, text, rendering).then(([known, rendered]) =>
+              settle(desired(known, rendered)),
+            );
+      return settled instanceof Promise ? settled.catch(error => unmanaged(ret, error)) : settled;
     } catch (error) {
       return unmanaged(ret, error);
     }
@@ -269,26 +271,7 @@ const withContents = async (
 const change = (
   ret: StateReturn,
   file: DesiredFile,
-  check: ContentCheck,
-): StateReturn | Promise<StateReturn> => {
-  try {
-    const changed = tryChange(ret, file, check);
-    return changed instanceof Promise ? changed.catch(error => unmanaged(ret, error)) : changed;
-  } catch (error) {
-    return unmanaged(ret, error);
-  }
-};
-
-type ContentCheck = {
-  readonly check_cmd: string | null;
-  readonly tmp_dir: string;
-  readonly tmp_ext: string;
-};
-
-const tryChange = (
-  ret: StateReturn,
-  file: DesiredFile,
-  { check_cmd, tmp_dir, tmp_ext }: ContentCheck,
+  { check_cmd, tmp_dir, tmp_ext }: { check_cmd: string | null; tmp_dir: string; tmp_ext: string },
 ): StateReturn | Promise<StateReturn> => {
   if (__opts__.test) return testAnswer(ret, file);
   if (!check_cmd) return installFile(ret, file);
