@@ -1,4 +1,5 @@
-import type { ControlFunction } from '../protocol/manifest.ts';
+import { dirname, join, relative } from 'node:path';
+import type { ControlFunction, ManifestModule } from '../protocol/manifest.ts';
 import type {
   FunctionMeta,
   FunctionSignature,
@@ -40,19 +41,47 @@ export const entryText = (
   control: readonly ControlFunction[],
   runtime: string,
 ): string => {
-  const items = modules.map(moduleText);
+  const items = modules.map(module => moduleText(module));
   return `${lazily}require(${JSON.stringify(runtime)}).start(${manifestText(items, control)});\n`;
 };
 
+/** In front of the name of a text of a base: a folder of built-in modules, and a number. */
+export const entryPrefix = 'entry:';
+
+/** The code of a base, with texts that it requires by name. */
+type BaseText = { readonly entry: string; readonly texts: ReadonlyMap<string, string> };
+
 /**
  * Returns the code of the base of a linked artifact. It calls a function that is defined behind it,
- * with the runtime, the built-in modules and the exports of `tsalt-ssh/module`.
+ * with the runtime, the built-in modules and the exports of `tsalt-ssh/module`. What a module loads
+ * is in a text of its own, beside the module's files, so that it can be in the same block.
  */
-export const baseText = (modules: readonly EntryModule[], runtime: string, api: string): string =>
-  `${lazily}${link}(require(${JSON.stringify(runtime)}).start, [
-${modules.map(moduleText).join(',\n')}
-], () => require(${JSON.stringify(api)}));
+export const baseText = (
+  modules: readonly EntryModule[],
+  runtime: string,
+  api: string,
+): BaseText => {
+  const texts = new Map<string, string>();
+  const cases = modules.map((module, at) => {
+    const folder = relative(dirname(api), dirname(module.files[0] ?? api));
+    const name = `${entryPrefix}${folder}/${at}`;
+    const { signatures, load } = loadingText(module);
+    texts.set(
+      name,
+      `exports.signatures = () => ${signatures};\nexports.load = lazily => ${load};\n`,
+    );
+    return `case ${at}: return require(${JSON.stringify(name)});`;
+  });
+  const facts = JSON.stringify(JSON.stringify(modules.map(factsOf)));
+  const runtimeFile = (name: string): string => JSON.stringify(join(dirname(runtime), name));
+  const entry = `${lazily}const { builtinModules } = require(${runtimeFile('builtin-modules.ts')});
+TS.block = require(${runtimeFile('load-block.ts')}).loadBlock;
+${link}(require(${JSON.stringify(runtime)}).start, builtinModules(${facts}, { lazily, codeOf: at => { switch (at) {
+${cases.join('\n')}
+} } }), () => require(${JSON.stringify(api)}));
 `;
+  return { entry, texts };
+};
 
 /** The name of the base's function that returns the exports of `tsalt-ssh/module`. */
 export const apiFunction = 'tsaltApi';
@@ -79,11 +108,17 @@ export const linkedText = (
   control: readonly ControlFunction[],
 ): string => {
   const places = new Map(base.map((key, at) => [key, at]));
-  const items = modules.map(module =>
-    module.described.meta.builtin
-      ? `${builtins}[${places.get(baseKey(module.described.meta))}]`
-      : moduleText(module),
+  const taken = modules.map(({ described: { meta } }) =>
+    meta.builtin ? places.get(baseKey(meta)) : undefined,
   );
+  const items = modules.flatMap((module, at) => {
+    const place = taken[at];
+    if (place === undefined) return moduleText(module);
+    if (at > 0 && taken[at - 1] === place - 1) return [];
+    const rest = taken.slice(at).findIndex((other, ahead) => other !== place + ahead);
+    const end = rest < 0 ? '' : `, ${place + rest}`;
+    return `...${builtins}.slice(${place}${end})`;
+  });
   return `${start}(${manifestText(items, control)});\n`;
 };
 
@@ -117,31 +152,48 @@ const text = (entries: readonly (readonly [string, FunctionSignature | undefined
     ),
   );
 
-const moduleText = ({ described, files, home, inner = [] }: EntryModule): string => {
+/** Code that returns the signatures of a module, and that evaluates it. */
+type Loading = { readonly signatures: string; readonly load: string };
+
+const loadingText = ({ described, files, inner = [] }: EntryModule): Loading => {
+  const { functions, hooks = [] } = described.meta;
+  return {
+    signatures: signaturesText([...inner, ...functions, ...hooks]),
+    load: described.parts ? partsText(files, described.parts) : loadText(files),
+  };
+};
+
+const moduleText = (module: EntryModule): string => {
+  const { signatures, load } = loadingText(module);
+  const facts = Object.entries(factsOf(module)).map(
+    ([name, value]) => `${name}: ${JSON.stringify(value)}`,
+  );
+  const { functions, broken } = module.described.meta;
+  const code = [
+    ...(functions.length > 0 ? [`signatures: () => ${signatures}`] : []),
+    ...(broken === undefined ? [`load: () => ${load}`] : []),
+  ];
+  return `{ ${[...facts, ...code].join(', ')} }`;
+};
+
+/** What a manifest says of a module, apart from its code. */
+const factsOf = ({ described, home }: EntryModule): Omit<ManifestModule, 'signatures' | 'load'> => {
   const { meta } = described;
   const virtual = [...new Set([meta.virtualname, ...described.virtual])].filter(
     name => name !== undefined,
   );
-  const fields = [
-    `kind: ${JSON.stringify(meta.kind)}`,
-    `name: ${JSON.stringify(meta.file)}`,
-    ...(virtual.length > 0 ? [`virtual: ${JSON.stringify(virtual)}`] : []),
-    ...(described.anyName ? ['anyName: true'] : []),
-    ...(meta.builtin ? ['builtin: true'] : []),
-    `path: ${JSON.stringify(portablePath(home, meta.path))}`,
-    `functions: ${JSON.stringify(meta.functions.map(({ name }) => name).join(' '))}`,
-    ...(meta.functions.length > 0
-      ? [
-          `signatures: () => ${signaturesText([...inner, ...meta.functions, ...(meta.hooks ?? [])])}`,
-        ]
-      : []),
-    ...(meta.contracts ? [`contracts: ${JSON.stringify(meta.contracts)}`] : []),
-    ...(meta.auto ? ['auto: true'] : []),
-    ...(meta.broken === undefined
-      ? [`load: () => ${described.parts ? partsText(files, described.parts) : loadText(files)}`]
-      : [`broken: ${JSON.stringify(reasonIn(home, meta.broken))}`]),
-  ];
-  return `{ ${fields.join(', ')} }`;
+  return {
+    kind: meta.kind,
+    name: meta.file,
+    ...(virtual.length > 0 ? { virtual } : {}),
+    ...(described.anyName ? { anyName: true } : {}),
+    ...(meta.builtin ? { builtin: true } : {}),
+    path: portablePath(home, meta.path),
+    functions: meta.functions.map(({ name }) => name).join(' '),
+    ...(meta.contracts ? { contracts: meta.contracts } : {}),
+    ...(meta.auto ? { auto: true } : {}),
+    ...(meta.broken === undefined ? {} : { broken: reasonIn(home, meta.broken) }),
+  };
 };
 
 const signaturesText = (functions: readonly FunctionMeta[]): string =>

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
+import { firstLineLength, headOf } from '../protocol/artifact-head.ts';
 import type { ControlFunction } from '../protocol/manifest.ts';
 import { type CachePaths, pathsOf } from './cache/cache-paths.ts';
 import type { FoundModule } from './discover.ts';
@@ -32,7 +33,8 @@ type Index = {
 
 /** The part of an artifact that is the same whatever modules a user has. */
 export type PrebuiltBase = {
-  /** How many bytes of the artifact it takes, all of them ASCII. */
+  /** The bytes of the artifact at which it begins and ends, all of them ASCII. Its blocks are the rest. */
+  readonly from: number;
   readonly size: number;
   /** The names of its modules. */
   readonly modules: readonly string[];
@@ -41,9 +43,12 @@ export type PrebuiltBase = {
 };
 
 /** A base with its text, which ends with a line end, and its line of the file for positions. */
-export type LinkBase = Omit<PrebuiltBase, 'size'> & {
+export type LinkBase = Omit<PrebuiltBase, 'from' | 'size'> & {
   readonly text: string;
   readonly trace: string;
+  /** The blocks that belong behind it, and their line of that file; empty if there are none. */
+  readonly blocks: string;
+  readonly blocksTrace: string;
   readonly inputs: readonly InputMetadata[];
   readonly absent: readonly string[];
 };
@@ -118,10 +123,19 @@ export const prebuiltBase = (root: string): LinkBase | undefined => {
   const opened = openPrebuilt(root, index);
   if (!opened) return undefined;
   const { js, map, inputs } = opened;
-  const { size, ...base } = index.base;
-  const text = js.toString('latin1', 0, size);
-  const trace = map.toString('utf8', 0, map.indexOf('\n') + 1);
-  return { ...base, text, trace, inputs, absent: [] };
+  const { from, size, ...base } = index.base;
+  const text = js.toString('latin1', from, size);
+  const head = headOf(js.toString('latin1', 0, firstLineLength));
+  const lines = map.toString().split(/(?<=\n)/);
+  return {
+    ...base,
+    text,
+    trace: lines[0] ?? '',
+    blocks: head ? js.toString('latin1', head.bytes) : '',
+    blocksTrace: head ? (lines.at(-1) ?? '') : '',
+    inputs,
+    absent: [],
+  };
 };
 
 /** Reads the prebuilt artifact; undefined if an input has changed since, or a file is not whole. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
-import { apiFunction } from './entry.ts';
+import { apiFunction, entryPrefix } from './entry.ts';
 import { lazyBuiltins } from './lazy-builtins.ts';
 import { define, ownScopes } from './own-scopes.ts';
 import { archiveImports } from './zip.ts';
@@ -26,6 +26,8 @@ export type Bundling = {
   readonly own?: ReadonlySet<string>;
   /** Whether functions and classes may lose their names: V8 then reads a quarter less. */
   readonly shortNames?: boolean;
+  /** Texts that the bundled one requires by a name that begins with `entryPrefix`. */
+  readonly texts?: ReadonlyMap<string, string> | undefined;
   /** The names that `tsalt-ssh/module` exports, if it is in a base that the bundle is linked to. */
   readonly api?: readonly string[] | undefined;
 };
@@ -40,7 +42,7 @@ export const apiFile = (root: string): string => join(root, 'src', 'modules', 'a
 export const runEsbuild = async (
   root: string,
   text: string,
-  { own = new Set(), shortNames = false, api }: Bundling = {},
+  { own = new Set(), shortNames = false, texts, api }: Bundling = {},
 ): Promise<Output> => {
   const missing: string[] = [];
   try {
@@ -67,6 +69,7 @@ export const runEsbuild = async (
       supported,
       plugins: [
         ...(api ? [linkedApi(api, own.size > 0)] : []),
+        ...(texts ? [withTexts(root, texts)] : []),
         lazyBuiltins(root),
         archiveImports,
         missingPackages(missing),
@@ -109,6 +112,19 @@ const linkedApi = (names: readonly string[], runs: boolean): esbuild.Plugin => (
         ? `module.exports = ${apiFunction}();`
         : `let any; export { ${names.map(name => `any as ${name}`).join(', ')} };`,
       loader: 'js',
+    }));
+  },
+});
+
+const withTexts = (root: string, texts: ReadonlyMap<string, string>): esbuild.Plugin => ({
+  name: 'texts',
+  setup: build => {
+    const namespace = 'text';
+    build.onResolve({ filter: new RegExp(`^${entryPrefix}`) }, ({ path }) => ({ path, namespace }));
+    build.onLoad({ filter: /.*/, namespace }, ({ path }) => ({
+      contents: texts.get(path) ?? '',
+      loader: 'js',
+      resolveDir: root,
     }));
   },
 });

@@ -3,6 +3,8 @@ import { SourceMap, type SourceMapPayload } from 'node:module';
 import { join, resolve, sep } from 'node:path';
 import type { Artifact, TracedLocation } from '../protocol/artifact.ts';
 import { artifactHead, type StackPosition } from '../protocol/stack.ts';
+import type { Blocks } from './blocks.ts';
+import { type Moved, placeBefore } from './moved.ts';
 import { type Cut, withoutFolders } from './portable-path.ts';
 
 /** How many characters were removed in a line before one of its columns; all 0-based. */
@@ -10,9 +12,34 @@ type Shift = readonly [line: number, column: number, missing: number];
 /** The positions in a part of an artifact, which begins at a 0-based line. */
 type Kept = {
   readonly line: number;
-  readonly map: SourceMapPayload;
+  /** Absent if it is that of the first part. */
+  readonly map?: SourceMapPayload;
+  /** Where its pieces were in the text of the map. */
+  readonly moved?: readonly Moved[];
   readonly shifts: readonly Shift[];
 };
+
+/**
+ * Returns the data that maps positions in the base of an artifact to its sources, as lines of a file:
+ * one for its head, and one for its blocks.
+ *
+ * @param moved - where their pieces were in the text of the source map
+ * @param line - how many lines of the artifact are before the head
+ */
+export const tracedBlocks = (
+  map: string,
+  moved: Blocks['moved'],
+  line: number,
+): [head: string, blocks: string] => [
+  lineOf({ line, map: JSON.parse(map), moved: moved.head, shifts: [] }),
+  lineOf({ line: 0, moved: moved.blocks, shifts: [] }),
+];
+
+/** Returns the data of blocks that are behind so many lines of an artifact. */
+export const blocksAt = (trace: string, lines: number): string =>
+  trace === '' ? '' : lineOf({ ...(JSON.parse(trace) as Kept), line: lines });
+
+const lineOf = (kept: Kept): string => `${JSON.stringify(kept)}\n`;
 
 /**
  * Returns a part of an artifact without the folders of this machine, and the data that maps it to its
@@ -26,8 +53,7 @@ export const tracedText = (
 ): { readonly text: string; readonly trace: string } => {
   const { text, cuts } = withoutFolders(bundle.text);
   const shifts = shiftsOf(bundle.text, cuts);
-  const kept: Kept = { line, map: JSON.parse(bundle.map), shifts };
-  return { text, trace: `${JSON.stringify(kept)}\n` };
+  return { text, trace: lineOf({ line, map: JSON.parse(bundle.map), shifts }) };
 };
 
 /** Returns where the text on hosts is shorter than the text of the source map. */
@@ -60,12 +86,14 @@ export const openTrace = (root: string, path: string): Artifact['trace'] => {
 };
 
 const traceOf = (root: string, kept: readonly Kept[]): Artifact['trace'] => {
-  const parts = kept.map(part => ({ ...part, map: new SourceMap(part.map) }));
+  const maps = kept.map(({ map }) => map && new SourceMap(map));
+  const parts = kept.map((part, at) => ({ ...part, map: maps[at] ?? maps[0] }));
   return positions =>
     positions.flatMap(position => {
       const part = parts.findLast(({ line }) => line < position[0]);
-      if (!part) return [];
-      const [row, column] = asBuilt(part.shifts, part.line, position);
+      if (!part?.map) return [];
+      const built = asBuilt(part.shifts, part.line, position);
+      const [row, column] = part.moved ? placeBefore(part.moved, ...built) : built;
       const found = part.map.findEntry(row, column);
       if (!('originalSource' in found) || found.originalSource === '') return [];
       return [placed(root, found.originalSource, found.originalLine, found.originalColumn)];

@@ -1,7 +1,7 @@
 // The loader, which runs first on a host, by `node -e`. It checks Node and the workspace, gets the
-// artifact by its hash (from the workspace, or from the control node), and runs it from V8's code
-// cache, as the body of `function (require, process, TS)`. Its output consists of marker lines
-// (`bootstrap-exchange.ts`).
+// artifact by its hash (from the workspace, or from the control node), and runs its head
+// (`protocol/artifact-head.ts`) from V8's code cache, as the body of `function (require, process, TS)`.
+// Its output consists of marker lines (`bootstrap-exchange.ts`).
 // biome-ignore-all lint/suspicious/noVar: the oldest Node on a host must parse it, to say that it is too old
 // biome-ignore-all lint/style/useNodejsImportProtocol: as above
 // biome-ignore-all lint/style/useTemplate: as above, and a template becomes a longer text
@@ -19,6 +19,11 @@ type Shared = {
   isFree?: () => boolean;
   /** Frames that were read before the artifact came. */
   pre?: Buffer;
+  /** The artifact's file, and that of V8's code cache, if they are kept. */
+  file?: string | false;
+  cacheFile?: string | false;
+  /** The artifact, if it came now. */
+  bytes?: Buffer;
 };
 type Failure = NodeJS.ErrnoException;
 
@@ -114,7 +119,14 @@ function isSafe(dir: string): boolean {
 function hex(bytes: Buffer): string {
   return sha256(bytes).toString('hex');
 }
-/** Reads a file of ours into place between two texts: what is large is not copied. */
+/** Returns how many bytes of an artifact are its head. */
+function headSize(start: Buffer, size: number): number {
+  return Math.min(Number(start.toString('latin1', 2, 12)) || size, size);
+}
+/**
+ * Reads a file of ours, or the head of an artifact, into place between two texts: what is large is
+ * not copied.
+ */
 function readOwn(file: string, before: string, after: string): Buffer | undefined {
   try {
     var fd = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
@@ -130,12 +142,18 @@ function readOwn(file: string, before: string, after: string): Buffer | undefine
       try {
         fs.futimesSync(fd, new Date(), new Date());
       } catch {}
-    var end = before.length + stat.size;
+    var size = stat.size;
+    if (before) {
+      var start = Buffer.alloc(12);
+      fs.readSync(fd, start, 0, 12, 0);
+      size = headSize(start, size);
+    }
+    var end = before.length + size;
     var bytes = Buffer.allocUnsafe(end + after.length);
     bytes.write(before);
     bytes.write(after, end);
     for (var at = before.length, got = 1; at < end && got > 0; at += got)
-      got = fs.readSync(fd, bytes, at, end - at, null);
+      got = fs.readSync(fd, bytes, at, end - at, at - before.length);
     return bytes;
   } finally {
     fs.closeSync(fd);
@@ -309,7 +327,7 @@ function find(): boolean {
   cache = readOwn(cacheFile, '', '');
   own = stamps.join();
   isKnown = !!program && !!cache && String(readOwn(cacheFile + '.checked', '', '')) === own;
-  return isKnown || isArtifact(program?.slice(ARTIFACT_HEAD.length, -tail.length));
+  return isKnown || isArtifact(readOwn(file, '', ''));
 }
 var cached = find();
 var grains = !cached && !!config.grains;
@@ -328,9 +346,16 @@ if (!cached) {
   var source = receive();
   if (put(file as string, source)) tidy(dir);
   else file = false;
-  program = Buffer.concat([toBytes(ARTIFACT_HEAD), source, toBytes(tail)]);
+  program = Buffer.concat([
+    toBytes(ARTIFACT_HEAD),
+    source.slice(0, headSize(source, source.length)),
+    toBytes(tail),
+  ]);
+  shared.bytes = source;
 }
 if (!file) cacheFile = false;
+shared.file = file;
+shared.cacheFile = cacheFile;
 var cachedData =
   cache && cache.length > 32 && (isKnown || sha256(cache.slice(32)).equals(cache.slice(0, 32)))
     ? cache.slice(32)

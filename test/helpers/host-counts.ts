@@ -13,6 +13,8 @@ export type HostCounts = {
   readonly failed: Readonly<Record<string, number>>;
   /** Bytes that went to the control node. */
   readonly sent: number;
+  /** Bytes of files that were read at places of them, as those of the workspace are. */
+  readonly read: number;
   readonly promises: number;
   /** Functions of the artifact that were called, those that evaluate its modules among them. */
   readonly functions: number;
@@ -24,7 +26,7 @@ export type HostCounts = {
 
 /** The system calls that are traced. */
 export const traced =
-  'openat,statx,newfstatat,fstat,lstat,stat,rename,renameat,renameat2,fsync,fdatasync,syncfs,execve,write,writev';
+  'openat,statx,newfstatat,fstat,lstat,stat,rename,renameat,renameat2,fsync,fdatasync,syncfs,execve,write,writev,pread64';
 
 /** An SLS of files that one Jinja template makes. */
 export const managedFiles = (count: number): string =>
@@ -105,16 +107,19 @@ const readCounts = (path: string): Pick<HostCounts, 'promises' | 'functions' | '
 export const readTrace = (
   path: string,
   sentTo = 1,
-): Pick<HostCounts, 'calls' | 'failed' | 'sent' | 'opened'> & { readonly writes: number } => {
+): Pick<HostCounts, 'calls' | 'failed' | 'sent' | 'read' | 'opened'> & {
+  readonly writes: number;
+} => {
   const calls: Record<string, number> = {};
   const failed: Record<string, number> = {};
   const opened: string[] = [];
-  let [sent, writes] = [0, 0];
+  let [sent, read, writes] = [0, 0, 0];
   const done = (name: string, given: string, returned: number): void => {
     const counted = returned < 0 ? failed : calls;
     counted[name] = (counted[name] ?? 0) + 1;
     if (returned < 0) return;
     if (name === 'openat') opened.push(/"([^"]*)"/.exec(given)?.[1] ?? '');
+    if (name === 'pread64') read += returned;
     if (!/^writev?$/.test(name) || !given.startsWith(`${sentTo},`)) return;
     sent += returned;
     writes += 1;
@@ -131,5 +136,5 @@ export const readTrace = (
     else if (line.includes(' resumed>')) done(name, begun.get(thread) ?? '', Number(end));
     else done(name, given, Number(end));
   }
-  return { calls, failed, sent, writes, opened };
+  return { calls, failed, sent, read, writes, opened };
 };

@@ -14,7 +14,7 @@ import type { CachePaths } from './cache-paths.ts';
 const patience = 1000;
 
 /**
- * Compiles an artifact as the loader does, in a process of its own: runs set flags of V8, which
+ * Compiles the head of an artifact as the loader does, in a process of its own: runs set flags of V8, which
  * refuses code made under other flags. Checks the hash, because V8 compares only the length of the
  * text. The code contains the file name, which must not show hosts a path of this machine.
  */
@@ -24,7 +24,9 @@ const hash = data => require('node:crypto').createHash('sha256').update(data).di
 const text = require('node:fs').readFileSync(file);
 if (hash(text).toString('hex') !== sha) process.exit(1);
 const { Script } = require('node:vm');
-const data = new Script(head + text + tail, { filename: sha + '.js' }).createCachedData();
+const size = Number(text.toString('latin1', 2, 12)) || text.length;
+const code = head + text.subarray(0, size) + tail;
+const data = new Script(code, { filename: sha + '.js' }).createCachedData();
 const { brotliCompressSync, constants } = require('node:zlib');
 const params = { [constants.BROTLI_PARAM_QUALITY]: 5 };
 process.stdout.write(brotliCompressSync(Buffer.concat([hash(data), data]), { params }));

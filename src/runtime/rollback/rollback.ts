@@ -7,7 +7,7 @@ import { readOr } from '../../modules/_shared/files/read-file.ts';
 import { messageOf, TsaltError } from '../../protocol/error.ts';
 import { monotonic } from '../../protocol/monotonic.ts';
 import type { RollbackParams, RollbackRequest, RollbackResult } from '../../protocol/rollback.ts';
-import { artifactHead } from '../../protocol/stack.ts';
+import { artifactHead, artifactTail } from '../../protocol/stack.ts';
 import { decide, folderOf, putFile, readOutcome, rollbackFile } from './folders.ts';
 
 /** The run's side of the rollback. */
@@ -74,9 +74,11 @@ export const openRollback = async (
 const starter = [
   'var a = process.argv',
   'process.argv = [a[0], "tsalt-ssh guard"]',
-  `var text = ${JSON.stringify(artifactHead)} + require("fs").readFileSync(a[1], "utf8") + "\\n})"`,
-  'var script = new (require("vm").Script)(text, { filename: a[1] })',
-  'script.runInThisContext()(require, process, { dir: a[2], guard: a[3] })',
+  'var bytes = require("fs").readFileSync(a[1])',
+  'var head = bytes.toString("utf8", 0, Number(bytes.toString("latin1", 2, 12)) || bytes.length)',
+  `var code = ${JSON.stringify(artifactHead)} + head + ${JSON.stringify(artifactTail)}`,
+  'var script = new (require("vm").Script)(code, { filename: a[1] })',
+  'script.runInThisContext()(require, process, { dir: a[2], guard: a[3], file: a[1] })',
 ].join(';');
 
 /** Starts the watchdog as a systemd unit, since a process of the login session may end with it. */

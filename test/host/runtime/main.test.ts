@@ -1,19 +1,10 @@
-import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { buildArtifact } from '../../../src/bundle/artifact.ts';
 import type { CallResult, Hello, RunResult, StateFinished } from '../../../src/protocol/job.ts';
-import { Peer } from '../../../src/protocol/peer.ts';
+import { artifactProcess } from '../../helpers/artifact-process.ts';
 import { low, makeDir, opts } from '../../runtime/helpers/host-process.ts';
-
-/** Runs an artifact as the bootstrap does: the body of a function, with bytes read ahead. */
-const bootstrap = `
-  const [, path, dir, pre] = process.argv;
-  const text = require('fs').readFileSync(path, 'latin1');
-  const script = new (require('vm').Script)('(function(require,process,TS){' + text + '\\n})', { filename: path });
-  script.runInThisContext()(require, process, { dir, pre: Buffer.from(pre, 'base64') });
-`;
 
 const userModule = `
 import { __grains__, __salt__, __running__ } from 'tsalt-ssh/module';
@@ -36,40 +27,27 @@ test("the real artifact serves its modules and the user's, and a job that came e
     fileRoots: { base: [roots] },
     cacheDir: join(dir, 'cache'),
   });
-  const early: Uint8Array[] = [];
-  let send = (bytes: Uint8Array): void => void early.push(bytes);
   let hello: Hello | undefined;
   const finished: StateFinished[] = [];
-  const peer = new Peer({
-    write: bytes => {
-      send(bytes);
-      return undefined;
-    },
-    handlers: {},
-    events: {
-      hello: (payload: Hello) => {
-        hello = payload;
+  const { peer, start, end } = artifactProcess(
+    artifact.path,
+    { dir: work },
+    {
+      events: {
+        hello: (payload: Hello) => {
+          hello = payload;
+        },
+        state: (payload: StateFinished) => void finished.push(payload),
       },
-      log: () => {},
-      'state-start': () => {},
-      output: () => {},
-      state: (payload: StateFinished) => void finished.push(payload),
     },
-  });
+  );
   const first = peer.request<CallResult>('call', {
     fun: 'test.arg',
     args: [1],
     kwargs: { a: 2 },
     opts,
   });
-  const child = spawn(
-    process.execPath,
-    ['-e', bootstrap, artifact.path, work, Buffer.concat(early).toString('base64')],
-    { stdio: ['pipe', 'pipe', 'inherit'] },
-  );
-  send = bytes => void child.stdin.write(bytes);
-  const exited = new Promise(resolve => child.on('exit', resolve));
-  child.stdout.on('data', (bytes: Buffer) => peer.receive(bytes));
+  start();
 
   const answer = await first;
   const result = await peer.request<RunResult>('run', {
@@ -80,8 +58,7 @@ test("the real artifact serves its modules and the user's, and a job that came e
     ],
     opts,
   });
-  child.stdin.end();
-  await exited;
+  await end();
 
   expect(answer).toEqual({ value: { args: [1], kwargs: { a: 2 } }, retcode: 0 });
   expect(hello?.grains).toMatchObject({ kernel: 'Linux', os_family: expect.any(String) });
