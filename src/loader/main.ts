@@ -371,8 +371,9 @@ if (cacheFile && !config.wipe && (isCompiled || isSent))
     var data = script.createCachedData();
     put(cacheFile as string, Buffer.concat([sha256(data), data]));
   });
-else if (cached && !config.wipe && !isKnown && Date.now() - newest > 3e3)
-  // Younger files may change once more within one tick of their file system's clock.
+else if (cached && !config.wipe && !isKnown && Date.now() - newest > (newest % 1e3 ? 100 : 3e3))
+  // Younger files may change once more within one tick of their file system's clock: some
+  // milliseconds, or two seconds where times are whole seconds.
   process.on('exit', () => {
     try {
       // From now on the files are not hashed: a power cut must not change them.

@@ -154,7 +154,7 @@ test('files of the workspace are hashed again when they have changed, also if si
   const checkedStart = async (): Promise<void> => {
     // Files are trusted by their times only when these are older than a clock's tick.
     await expect.poll(() => named('.cache')).not.toBe('');
-    await sleep(3500);
+    await sleep(300);
     rmSync(named('.checked'), { force: true });
     expect(await start()).toBe(true);
     await expect.poll(() => named('.checked')).not.toBe('');

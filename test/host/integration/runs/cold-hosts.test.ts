@@ -77,7 +77,7 @@ test.skipIf(!canCount)(
     // The first run keeps the grains, the second one makes the code cache of runs without them.
     for (const _ of [1, 2]) expect((await ping()).syncs).toBe(0);
     // Files are trusted by their times only when these are older than a clock's tick.
-    await sleep(3500);
+    await sleep(300);
 
     const { syncs, files } = await ping();
 

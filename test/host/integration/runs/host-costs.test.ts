@@ -60,8 +60,8 @@ ${lines.replaceAll('NUMBER', String(at))}`,
     await project.run('@local', 'test.ping');
     await project.run('@local', 'test.ping');
     await project.run('@local', 'state.apply', 'nothing');
-    // Files of the workspace are hashed until they are older than three seconds. The next run syncs them.
-    await sleep(3500);
+    // Files of the workspace are hashed until they are older than that. The next run syncs them.
+    await sleep(200);
     await project.run('@local', 'test.ping');
     await project.run('@local', 'state.apply', 'nothing');
     await project.run('@local', 'test.attr_call');
