@@ -12,6 +12,24 @@ export const define = {
 };
 
 const ownScope = 'module';
+
+/** The name by which converted modules require `exporting`. */
+const exportingName = 'tsalt-exports';
+
+/**
+ * Gives a CommonJS module the exports of an ES module. esbuild puts functions for that into every
+ * file, which make the getters of all exports twice, one behind the other.
+ */
+const exporting = `const define = Object.defineProperty;
+module.exports = (to, names) => {
+  define(to, '__esModule', { value: true });
+  for (const name in names) define(to, name, { get: names[name], enumerable: true });
+};
+`;
+
+/** What esbuild writes in front of a module, up to its exports, and these. */
+const prelude =
+  /var __defProp=.*__toCommonJS=mod=>__copyProps\(__defProp\(\{\},"__esModule",\{value:!0\}\),mod\);var (\w+)=\{\};__export\(\1,(\{[^{}]*\})\);module\.exports=__toCommonJS\(\1\);/;
 const asking = Symbol('asking');
 
 /**
@@ -48,6 +66,11 @@ export const ownScopes = (root: string, own: ReadonlySet<string>): esbuild.Plugi
           : undefined;
       },
     );
+    build.onResolve({ filter: new RegExp(`^${exportingName}$`) }, ({ path }) => ({
+      path,
+      namespace: exportingName,
+    }));
+    build.onLoad({ filter: /.*/, namespace: exportingName }, () => ({ contents: exporting }));
     build.onLoad({ filter: /.*/, namespace: ownScope }, async loaded => {
       const path = loaded.path.slice(0, -'.cjs'.length);
       try {
@@ -90,9 +113,22 @@ const toCommonJs = async (path: string, options: esbuild.TransformOptions): Prom
   const known = converted.get(path);
   const hash = sha256(text);
   if (known?.sha256 === hash) return known.code;
-  const code = await convert(text, options);
+  const code = withOneGetter(await convert(text, options));
   converted.set(path, { sha256: hash, code });
   return code;
+};
+
+/** Lets a converted module make the getters of its exports once. Code stays where the map has it. */
+const withOneGetter = (code: string): string => {
+  const [before, name, names] = prelude.exec(code) ?? [];
+  if (before === undefined || name === undefined) return code;
+  const rest = code.replace(before, () => '');
+  if (new RegExp(`\\b(?:${name}|__(?:copyProps|reExport|toESM|export|defProp))\\b`).test(rest))
+    return code;
+  const call = `require(${JSON.stringify(exportingName)})(module.exports,${names});`;
+  return call.length > before.length
+    ? code
+    : code.replace(before, () => call.padEnd(before.length));
 };
 
 /** Converts a text to CommonJS. A top-level `await` makes its exports a promise. */
