@@ -22,7 +22,8 @@ type Shared = {
   /** The artifact's file, and that of V8's code cache, if they are kept. */
   file?: string | false;
   cacheFile?: string | false;
-  /** The artifact, if it came now. */
+  /** The artifact: open, since its file may be removed meanwhile, or its bytes if it came now. */
+  opened?: number | undefined;
   bytes?: Buffer;
 };
 type Failure = NodeJS.ErrnoException;
@@ -156,7 +157,8 @@ function readOwn(file: string, before: string, after: string): Buffer | undefine
       got = fs.readSync(fd, bytes, at, end - at, at - before.length);
     return bytes;
   } finally {
-    fs.closeSync(fd);
+    if (before) opened = fd;
+    else fs.closeSync(fd);
   }
 }
 /** Does not sync: a file that a power cut damages has another hash. */
@@ -305,6 +307,7 @@ var program: Buffer | undefined;
 var cache: Buffer | undefined;
 // Hashing both files, and loading Node's crypto for it, takes longer than reading them. Files whose
 // inode, size and times are those of an earlier check have not changed since: nobody sets a ctime.
+var opened: number | undefined;
 var stamps: number[] = [];
 var newest = 0;
 var own = '';
@@ -355,6 +358,7 @@ if (!cached) {
 }
 if (!file) cacheFile = false;
 shared.file = file;
+shared.opened = opened;
 shared.cacheFile = cacheFile;
 var cachedData =
   cache && cache.length > 32 && (isKnown || sha256(cache.slice(32)).equals(cache.slice(0, 32)))

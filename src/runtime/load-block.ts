@@ -21,8 +21,9 @@ declare const TS: {
   readonly file?: string | false;
   readonly cacheFile?: string | false;
   readonly wipe?: boolean;
-  /** The artifact, if it came in this run. */
+  /** The artifact: its bytes if it came in this run, otherwise the open file. */
   readonly bytes?: Buffer;
+  readonly opened?: number;
 };
 
 /**
@@ -50,40 +51,26 @@ export const loadBlock = (at: number, size: number, line: number): unknown => {
 
 let head: ArtifactHead | undefined;
 
-const partOf = (from: number, size: number): Buffer => {
-  if (TS.bytes) return TS.bytes.subarray(from, from + size);
-  return openedOwn(TS.file || '', fd => readAt(fd, from, size));
-};
+const partOf = (from: number, size: number): Buffer =>
+  TS.bytes ? TS.bytes.subarray(from, from + size) : readAt(TS.opened ?? -1, from, size);
 
 /**
  * Returns the code of a block. It needs no hash: a file appears with all of its content, which is on
  * the disk by then.
  */
 const readCode = (file: string): Buffer | undefined => {
+  let fd: number | undefined;
   try {
-    return openedOwn(file, (fd, { size, mtimeMs }) => {
-      // Artifacts that were not used for a month are removed.
-      if (Date.now() - mtimeMs > 24 * 3_600_000) futimesSync(fd, new Date(), new Date());
-      return readAt(fd, 0, size);
-    });
+    fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
+    const stat = fstatSync(fd);
+    if (!stat.isFile() || stat.uid !== process.geteuid?.() || stat.mode & 0o022) return undefined;
+    // Artifacts that were not used for a month are removed.
+    if (Date.now() - stat.mtimeMs > 24 * 3_600_000) futimesSync(fd, new Date(), new Date());
+    return readAt(fd, 0, stat.size);
   } catch {
     return undefined;
-  }
-};
-
-/** Opens a file of this user's workspace. @throws if it is not theirs alone */
-const openedOwn = <T>(
-  file: string,
-  use: (fd: number, stat: { readonly size: number; readonly mtimeMs: number }) => T,
-): T => {
-  const fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
-  try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile() || stat.uid !== process.geteuid?.() || stat.mode & 0o022)
-      throw new Error(`${file} is not a file of this user alone.`);
-    return use(fd, stat);
   } finally {
-    closeSync(fd);
+    if (fd !== undefined) closeSync(fd);
   }
 };
 

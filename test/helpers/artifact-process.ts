@@ -9,7 +9,8 @@ const bootstrap = `
   const whole = require('fs').readFileSync(path, 'latin1');
   const text = whole.slice(0, Number(whole.slice(2, 12)) || undefined);
   const script = new (require('vm').Script)('(function(require,process,TS){' + text + '\\n})', { filename: path });
-  const shared = { ...JSON.parse(given), file: path, pre: Buffer.from(pre, 'base64') };
+  const opened = require('fs').openSync(path);
+  const shared = { ...JSON.parse(given), file: path, opened, pre: Buffer.from(pre, 'base64') };
   script.runInThisContext()(require, process, shared);
 `;
 

@@ -78,7 +78,7 @@ const starter = [
   'var head = bytes.toString("utf8", 0, Number(bytes.toString("latin1", 2, 12)) || bytes.length)',
   `var code = ${JSON.stringify(artifactHead)} + head + ${JSON.stringify(artifactTail)}`,
   'var script = new (require("vm").Script)(code, { filename: a[1] })',
-  'script.runInThisContext()(require, process, { dir: a[2], guard: a[3], file: a[1] })',
+  'script.runInThisContext()(require, process, { dir: a[2], guard: a[3], file: a[1], bytes })',
 ].join(';');
 
 /** Starts the watchdog as a systemd unit, since a process of the login session may end with it. */

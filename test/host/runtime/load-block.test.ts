@@ -1,4 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { buildArtifact } from '../../../src/bundle/artifact.ts';
@@ -73,6 +81,19 @@ test('a run that wipes its workspace, or has none, keeps no code', async () => {
   const { cacheFile: _, ...without } = workspace('without');
   expect(await rootUser(without)).toBe(0);
   expect([...keptIn(wiping), ...keptIn(without)]).toEqual([]);
+});
+
+test('blocks are there also when the file of the artifact is removed in a run', async () => {
+  const copy = join(dir, 'copy.js');
+  copyFileSync(artifact.path, copy);
+  const { peer, start, end } = artifactProcess(copy, workspace('removed'));
+  start();
+  await peer.request('call', { fun: 'test.ping', args: [], kwargs: {}, opts });
+  rmSync(copy);
+  const params = { fun: 'user.info', args: ['root'], kwargs: {}, opts };
+  const { value } = await peer.request<CallResult>('call', params);
+  await end();
+  expect(value).toMatchObject({ uid: 0 });
 });
 
 test('an error in a block has the position of its source', async () => {
