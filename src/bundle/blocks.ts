@@ -119,7 +119,10 @@ type Names = {
 };
 type Used = ReadonlyMap<string, readonly number[]>;
 
-/** Reads the declarations of a bundle. Its ES modules declare variables without a value. */
+/**
+ * Reads the declarations of a bundle. Its ES modules declare variables without a value: what belongs
+ * to a block must not use them, since it gets values.
+ */
 const namesIn = async (
   text: string,
   sourceAt: (offset: number) => string | undefined,
@@ -131,6 +134,7 @@ const namesIn = async (
   const { parse } = await import('@babel/parser');
   const modules: Module[] = [];
   const constants = new Set(['require', 'process', 'TS']);
+  const variables = new Set<string>();
   const used = new Map<string | undefined, Map<string, number[]>>();
   const use = (node: unknown, block?: string): void => {
     const names = used.get(block) ?? new Map();
@@ -144,7 +148,7 @@ const namesIn = async (
       continue;
     }
     for (const { id, init, start, end } of statement.declarations) {
-      if (id.type === 'Identifier' && init) constants.add(id.name);
+      if (id.type === 'Identifier') (init ? constants : variables).add(id.name);
       let block: string | undefined;
       if (
         id.type === 'Identifier' &&
@@ -163,6 +167,9 @@ const namesIn = async (
       use(init, block);
     }
   }
+  for (const [block, names] of used)
+    if (block !== undefined && [...names.keys()].some(name => variables.has(name)))
+      return undefined;
   return { modules, constants, used };
 };
 

@@ -330,7 +330,7 @@ function find(): boolean {
   cache = readOwn(cacheFile, '', '');
   own = stamps.join();
   isKnown = !!program && !!cache && String(readOwn(cacheFile + '.checked', '', '')) === own;
-  return isKnown || isArtifact(readOwn(file, '', ''));
+  return isKnown || (!!program && isArtifact(fs.readFileSync(opened as number)));
 }
 var cached = find();
 var grains = !cached && !!config.grains;

@@ -109,6 +109,19 @@ test('a text without CommonJS modules, or beyond ASCII, has no blocks', async ()
   expect(await intoBlocks(text, map, () => undefined)).toBe(undefined);
 });
 
+test('a module that uses a variable of the head stays there, with all others', async () => {
+  const wrap =
+    'var b=(e,t)=>()=>{try{return t||e((t={exports:{}}).exports,t),t.exports}finally{}};';
+  const map = JSON.stringify({ version: 3, sources: ['web.ts'], names: [], mappings: 'AAAA' });
+  const made = (used: string): ReturnType<typeof intoBlocks> =>
+    intoBlocks(`${wrap}var c=1,v;v=2;var X=b((e,t)=>{t.exports=${used}});X();`, map, () => 'web');
+
+  expect((await made('c'))?.blocks).toBe(
+    '(function(b,c){var X=b((e,t)=>{t.exports=c});return{X}})\n',
+  );
+  expect(await made('v')).toBe(undefined);
+});
+
 test('the first line of an artifact says where its head ends', () => {
   const whole = withBlocks('one\nü\n', '(function(){})\n');
   const head = headOf(whole);
