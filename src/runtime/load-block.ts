@@ -44,12 +44,17 @@ export const loadBlock = (at: number, size: number, line: number): unknown => {
   };
   const text = partOf(head.bytes + at, size).toString('latin1');
   const script = withFirstFlags(() => new Script(text, options));
-  if (cacheFile && (!cachedData || script.cachedDataRejected))
-    process.on('exit', () => keepCode(cacheFile, script));
+  if (cacheFile && (!cachedData || script.cachedDataRejected)) {
+    if (compiled.size === 0) process.on('exit', keepAll);
+    compiled.set(cacheFile, script);
+  }
   return script.runInThisContext();
 };
 
 let head: ArtifactHead | undefined;
+
+/** The blocks whose code is kept at the end, by the files for it. */
+const compiled = new Map<string, Script>();
 
 const partOf = (from: number, size: number): Buffer =>
   TS.bytes ? TS.bytes.subarray(from, from + size) : readAt(TS.opened ?? -1, from, size);
@@ -83,6 +88,10 @@ const readAt = (fd: number, from: number, size: number): Buffer => {
     got += count;
   }
   return bytes.subarray(0, got);
+};
+
+const keepAll = (): void => {
+  for (const [file, script] of compiled) keepCode(file, script);
 };
 
 /** Keeps the code of a block, with the functions that this run called, for later runs. */

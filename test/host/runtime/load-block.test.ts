@@ -83,6 +83,19 @@ test('a run that wipes its workspace, or has none, keeps no code', async () => {
   expect([...keptIn(wiping), ...keptIn(without)]).toEqual([]);
 });
 
+test('a run that opens many blocks keeps the code of each, and says nothing of it', async () => {
+  const given = workspace('many');
+  const said: string[] = [];
+  const { peer, start, end } = artifactProcess(artifact.path, given, {
+    events: { log: ({ message }: { message: string }) => void said.push(message) },
+  });
+  start();
+  await peer.request('names', { kind: 'exec', opts });
+  await end();
+  expect(keptIn(given).length).toBeGreaterThan(20);
+  expect(said.filter(message => message.includes('Warning'))).toEqual([]);
+});
+
 test('blocks are there also when the file of the artifact is removed in a run', async () => {
   const copy = join(dir, 'copy.js');
   copyFileSync(artifact.path, copy);
