@@ -17,8 +17,6 @@ type Module = {
   readonly name: string;
   readonly block: string;
   readonly start: number;
-  /** The end of its name. */
-  readonly named: number;
   readonly end: number;
 };
 
@@ -88,7 +86,7 @@ type Edit = { readonly start: number; readonly end: number; readonly text: strin
  */
 const inHead = (
   text: string,
-  { name, block, named, end }: Module,
+  { name, block, start, end }: Module,
   call: string,
   used: Names['used'],
 ): Edit[] => {
@@ -96,6 +94,7 @@ const inHead = (
     ([other, names]) => other !== undefined && other !== block && names.has(name),
   );
   const places = used.get(undefined)?.get(name) ?? [];
+  const named = start + name.length;
   if (isShared || !places.every(at => text[at + name.length] === '('))
     return [{ start: named, end, text: `=${call}` }];
   return [
@@ -112,7 +111,7 @@ return(at,name)=>()=>(made[at]??=open[at]())[name]()})();
 
 type Names = {
   readonly modules: readonly Module[];
-  /** What a block may use: each has its value before the first block is opened, and keeps it. */
+  /** Names that a block may use: each has its value before the first block is opened, and keeps it. */
   readonly constants: ReadonlySet<string>;
   /** Where each block, and the rest of the bundle (`undefined`), use which names. */
   readonly used: ReadonlyMap<string | undefined, Used>;
@@ -149,21 +148,15 @@ const namesIn = async (
     }
     for (const { id, init, start, end } of statement.declarations) {
       if (id.type === 'Identifier') (init ? constants : variables).add(id.name);
-      let block: string | undefined;
-      if (
-        id.type === 'Identifier' &&
+      const isWrapped =
         init?.type === 'CallExpression' &&
         init.callee.type === 'Identifier' &&
-        init.callee.name === wrap &&
-        start != null &&
-        end != null
-      ) {
-        // The end of a module is in its own source, its beginning may be esbuild's.
-        const source = sourceAt(end - 2);
-        block = source === undefined ? undefined : blockOf(source);
-        if (block !== undefined)
-          modules.push({ name: id.name, block, start, named: start + id.name.length, end });
-      }
+        init.callee.name === wrap;
+      // The end of a module is in its own source, its beginning may be esbuild's.
+      const source = isWrapped && end != null ? sourceAt(end - 2) : undefined;
+      const block = source === undefined ? undefined : blockOf(source);
+      if (id.type === 'Identifier' && block !== undefined && start != null && end != null)
+        modules.push({ name: id.name, block, start, end });
       use(init, block);
     }
   }

@@ -41,7 +41,7 @@ export const entryText = (
   control: readonly ControlFunction[],
   runtime: string,
 ): string => {
-  const items = modules.map(module => moduleText(module));
+  const items = modules.map(moduleText);
   return `${lazily}require(${JSON.stringify(runtime)}).start(${manifestText(items, control)});\n`;
 };
 
@@ -176,7 +176,7 @@ const moduleText = (module: EntryModule): string => {
   return `{ ${[...facts, ...code].join(', ')} }`;
 };
 
-/** What a manifest says of a module, apart from its code. */
+/** Returns the entry of a manifest for a module, apart from its code. */
 const factsOf = ({ described, home }: EntryModule): Omit<ManifestModule, 'signatures' | 'load'> => {
   const { meta } = described;
   const virtual = [...new Set([meta.virtualname, ...described.virtual])].filter(

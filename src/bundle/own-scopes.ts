@@ -27,7 +27,7 @@ module.exports = (to, names) => {
 };
 `;
 
-/** What esbuild writes in front of a module, up to its exports, and these. */
+/** The code that esbuild writes in front of a module, up to its exports, and these. */
 const prelude =
   /var __defProp=.*__toCommonJS=mod=>__copyProps\(__defProp\(\{\},"__esModule",\{value:!0\}\),mod\);var (\w+)=\{\};__export\(\1,(\{[^{}]*\})\);module\.exports=__toCommonJS\(\1\);/;
 const asking = Symbol('asking');

@@ -6,26 +6,9 @@
 // biome-ignore-all lint/style/useNodejsImportProtocol: as above
 // biome-ignore-all lint/style/useTemplate: as above, and a template becomes a longer text
 // biome-ignore-all lint/correctness/noInnerDeclarations: as above, there is no let
+import type { ArtifactStart } from '../protocol/artifact-head.ts';
 import type { LoaderConfig } from './config.ts';
 
-/** Set by the artifact. */
-type Shared = {
-  readonly sha: string;
-  readonly dir: string;
-  readonly suffix: string;
-  readonly wipe: boolean;
-  readonly kind: LoaderConfig['kind'];
-  /** May the workspace be removed? No other run works there. */
-  isFree?: () => boolean;
-  /** Frames that were read before the artifact came. */
-  pre?: Buffer;
-  /** The artifact's file, and that of V8's code cache, if they are kept. */
-  file?: string | false;
-  cacheFile?: string | false;
-  /** The artifact: open, since its file may be removed meanwhile, or its bytes if it came now. */
-  opened?: number | undefined;
-  bytes?: Buffer;
-};
 type Failure = NodeJS.ErrnoException;
 
 declare var ARTIFACT_FRAME: number;
@@ -338,7 +321,7 @@ if (grains) {
   config = Object.assign(config, config.grains);
   cached = find();
 }
-var shared: Shared = {
+var shared: ArtifactStart = {
   sha: config.sha,
   dir: dir,
   suffix: suffix,

@@ -8,6 +8,31 @@ const firstLine = /^\/\/(\d{10}) (\d{7})\n/;
 /** How much of an artifact is its head. */
 export type ArtifactHead = { readonly bytes: number; readonly lines: number };
 
+/** The values that a head gets as `TS`, from the loader (`loader/main.ts`) or for a watchdog. */
+export type ArtifactStart = {
+  /** The artifact's hash. */
+  readonly sha: string;
+  /** The workspace. */
+  readonly dir: string;
+  /** The random part of the workspace's name. */
+  readonly suffix?: string;
+  readonly wipe?: boolean;
+  /** The workspace is removed at the end, if this is set and returns true. */
+  isFree?: () => boolean;
+  /** See `RuntimeKind` of `loader/config.ts`. */
+  readonly kind?: string | undefined;
+  /** The folder of a guarded run, if this process is its watchdog. */
+  readonly guard?: string;
+  /** Bytes of the wire that were read before the artifact ran. */
+  pre?: Uint8Array;
+  /** The artifact's file, and that of V8's code cache, if they are kept. */
+  file?: string | false;
+  cacheFile?: string | false;
+  /** The artifact: open, since its file may be removed meanwhile, or its bytes if it came now. */
+  opened?: number | undefined;
+  bytes?: Buffer;
+};
+
 /** Returns the head of an artifact, from its text or its first bytes; undefined if it has no blocks. */
 export const headOf = (text: string): ArtifactHead | undefined => {
   const [, bytes, lines] = firstLine.exec(text) ?? [];

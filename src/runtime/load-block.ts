@@ -5,26 +5,22 @@ import {
   fsyncSync,
   futimesSync,
   openSync,
+  readFileSync,
   readSync,
   renameSync,
   unlinkSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { Script } from 'node:vm';
 import { withFirstFlags } from '../memory/v8-flags.ts';
-import { type ArtifactHead, firstLineLength, headOf } from '../protocol/artifact-head.ts';
+import {
+  type ArtifactHead,
+  type ArtifactStart,
+  firstLineLength,
+  headOf,
+} from '../protocol/artifact-head.ts';
 
-/** What the loader passes to the artifact (`loader/main.ts`). */
-declare const TS: {
-  readonly sha: string;
-  /** The artifact's file, and that of V8's code cache, if they are kept. */
-  readonly file?: string | false;
-  readonly cacheFile?: string | false;
-  readonly wipe?: boolean;
-  /** The artifact: its bytes if it came in this run, otherwise the open file. */
-  readonly bytes?: Buffer;
-  readonly opened?: number;
-};
+declare const TS: ArtifactStart;
 
 /**
  * Compiles a block of the artifact.
@@ -71,7 +67,7 @@ const readCode = (file: string): Buffer | undefined => {
     if (!stat.isFile() || stat.uid !== process.geteuid?.() || stat.mode & 0o022) return undefined;
     // Artifacts that were not used for a month are removed.
     if (Date.now() - stat.mtimeMs > 24 * 3_600_000) futimesSync(fd, new Date(), new Date());
-    return readAt(fd, 0, stat.size);
+    return readFileSync(fd);
   } catch {
     return undefined;
   } finally {
@@ -101,7 +97,7 @@ const keepCode = (file: string, script: Script): void => {
     const bytes = withFirstFlags(() => script.createCachedData());
     const fd = openSync(temporary, 'wx', 0o600);
     try {
-      for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+      writeFileSync(fd, bytes);
       fsyncSync(fd);
     } finally {
       closeSync(fd);

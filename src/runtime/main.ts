@@ -1,4 +1,5 @@
 import { setContext } from '../modules/api.ts';
+import type { ArtifactStart } from '../protocol/artifact-head.ts';
 import type { Manifest } from '../protocol/manifest.ts';
 import { collectGrains } from './collect-grains.ts';
 import { idleContext } from './idle-context.ts';
@@ -6,24 +7,7 @@ import { createRegistry, type FullRegistry } from './registry.ts';
 import { serve } from './serve/serve.ts';
 import { workspaceHolder } from './workspaces.ts';
 
-/** The values that the bootstrap passes to the artifact (`loader/main.ts`). */
-declare const TS: {
-  /** The workspace. */
-  readonly dir: string;
-  /** The artifact's hash. */
-  readonly sha: string;
-  /** The folder of a guarded run, if this process is its watchdog. */
-  readonly guard?: string;
-  /** Bytes of the wire that were read before the artifact ran. */
-  readonly pre?: Uint8Array;
-  /** The random part of the workspace's name. */
-  readonly suffix?: string;
-  /** The workspace is removed at the end, if this is set and returns true. */
-  isFree?: () => boolean;
-  readonly wipe?: boolean;
-  /** See `RuntimeKind` of `loader/config.ts`. */
-  readonly kind?: string;
-};
+declare const TS: ArtifactStart;
 
 /** The artifact's start: serves the control node with the modules of the manifest. */
 export const start = ({ manifest }: { readonly manifest: Manifest }): void => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { ArtifactStart } from '../../src/protocol/artifact-head.ts';
 import { Peer, type PeerOptions } from '../../src/protocol/peer.ts';
 
 /** Runs the head of an artifact as the loader does: the body of a function, with bytes read ahead. */
@@ -14,12 +15,8 @@ const bootstrap = `
   script.runInThisContext()(require, process, shared);
 `;
 
-/** What the artifact gets from the loader. */
-export type Given = {
-  readonly dir: string;
-  readonly cacheFile?: string;
-  readonly wipe?: boolean;
-};
+/** Values that the artifact gets from the loader. */
+export type Given = Pick<ArtifactStart, 'dir' | 'cacheFile' | 'wipe'>;
 
 /** A runtime in a process of this machine, and the other end of its wire. */
 export type ArtifactProcess = {

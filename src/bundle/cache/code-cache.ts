@@ -14,9 +14,9 @@ import type { CachePaths } from './cache-paths.ts';
 const patience = 1000;
 
 /**
- * Compiles the head of an artifact as the loader does, in a process of its own: runs set flags of V8, which
- * refuses code made under other flags. Checks the hash, because V8 compares only the length of the
- * text. The code contains the file name, which must not show hosts a path of this machine.
+ * Compiles the head of an artifact as the loader does, in a process of its own: runs set flags of
+ * V8, which refuses code made under other flags. Checks the hash, because V8 compares only the length
+ * of the text. The code contains the file name, which must not show hosts a path of this machine.
  */
 const maker = `
 const [, file, sha, head, tail] = process.argv;

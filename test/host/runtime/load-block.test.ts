@@ -124,6 +124,6 @@ test('an error in a block has the position of its source', async () => {
 
   const files = artifact.trace(stack).map(({ file }) => file);
   expect(files).toContainEqual(expect.stringMatching(/\/src\/modules\/xml\/[^:]*\.ts$/));
-  // What the block calls is in the head.
+  // Functions that the block calls are in the head.
   expect(files).toContainEqual(expect.stringMatching(/\/src\/runtime\//));
 });

@@ -60,7 +60,7 @@ ${lines.replaceAll('NUMBER', String(at))}`,
     await project.run('@local', 'test.ping');
     await project.run('@local', 'test.ping');
     await project.run('@local', 'state.apply', 'nothing');
-    // Files of the workspace are hashed until they are older than that. The next run syncs them.
+    // Files of the workspace are hashed until they are older than a clock's tick. The next run syncs them.
     await sleep(200);
     await project.run('@local', 'test.ping');
     await project.run('@local', 'state.apply', 'nothing');
