@@ -1,3 +1,4 @@
+import type { QuickCheck } from '../modules/_shared/states/quick-check.ts';
 import type { FunctionTable } from '../modules/api.ts';
 import type { FunctionSignature } from '../protocol/meta.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
@@ -47,6 +48,8 @@ export type Resolved = {
   readonly signature: FunctionSignature;
   /** It names what it depends on: what is found may change while the run goes on. */
   readonly depends?: true;
+  /** Tells whether the state has nothing to do, where that shows at a glance. */
+  readonly quickCheck?: QuickCheck;
   /** Binds the arguments and calls, and returns what the function does. Throws `SaltInvocationError` when they do not fit. */
   readonly call: (args: readonly Plain[], kwargs: PlainDict) => unknown;
 };

@@ -1,5 +1,6 @@
 import { bindArguments } from '../data/signatures/bind.ts';
 import { splitFunctionName } from '../data/signatures/function-name.ts';
+import { quickCheckOf } from '../modules/_shared/states/quick-check.ts';
 import {
   asModule,
   type FunctionTable,
@@ -261,12 +262,14 @@ class Modules implements FullRegistry {
         return chain(findFunction(chosen.exports, fun, has), (found: ResolvedFunction): Found => {
           if (!found.ok) return this.#onControl(kind, name) ?? missingFunction(kind, name, found);
           const signature = this.#signature(chosen.source, found.exportName);
+          const quickCheck = quickCheckOf(found.fun);
           return {
             ok: true,
             module,
             fun,
             signature: signature ?? openSignature,
             ...(found.depends ? { depends: true as const } : {}),
+            ...(quickCheck ? { quickCheck } : {}),
             call: (args, kwargs) => {
               const bound = signature
                 ? bindArguments(name, signature, args, kwargs)

@@ -1,3 +1,4 @@
+import type { DesiredPerms } from '../_shared/files/check-perms.ts';
 import type { AccountIds } from '../_shared/files/file-checks.ts';
 import { hashBytes } from '../_shared/files/file-hash.ts';
 import { modeText, normalizeMode } from '../_shared/files/file-mode.ts';
@@ -13,7 +14,7 @@ import type { FoundSource } from '../_shared/sources/file-source.ts';
 import type { DesiredFile } from './managed-file.ts';
 
 /** What a look at a file can show: its content need not be there. */
-type ComparedFile = Pick<DesiredFile, 'name' | 'perms' | 'contents'> & {
+export type ComparedFile = Pick<DesiredFile, 'name' | 'perms' | 'contents'> & {
   readonly source?: Pick<FoundSource, 'sum' | 'size' | 'text'> | undefined;
 };
 
@@ -43,7 +44,7 @@ export const isAlready = (
     const fd = openSync(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     try {
       const found = fstatSync(fd);
-      return found.isFile() && hasPerms(found, file, ids) && hasContent(fd, found.size, file);
+      return found.isFile() && hasPerms(found, perms, ids) && hasContent(fd, found.size, file);
     } finally {
       closeSync(fd);
     }
@@ -52,7 +53,12 @@ export const isAlready = (
   }
 };
 
-const hasPerms = (found: Stats, { perms }: ComparedFile, { uid, gid }: AccountIds): boolean => {
+/** Whether an entry has the mode and the owners that are wanted, whose ids are given. */
+export const hasPerms = (
+  found: Stats,
+  perms: Pick<DesiredPerms, 'user' | 'group' | 'mode'>,
+  { uid, gid }: AccountIds,
+): boolean => {
   const mode = normalizeMode(perms.mode);
   return (
     (mode === undefined || modeText(found.mode) === mode) &&

@@ -80,29 +80,49 @@ const callVerified = (
   const { kwargs, error } = bindLow(full, resolved.signature, low);
   if (error !== undefined) return { result: notCalled(run, low, error), last: true };
   const call: Call = { run, pass, low, full, resolved, kwargs, rehearsal, note: {} };
+  const comment = checkQuickly(call);
+  if (comment !== undefined) {
+    const unchanged = { name: low.name, changes: {}, result: true, comment };
+    return complete(call, unchanged, watch);
+  }
   const raw = run.host.withOwnLog(low, () => perform(call));
   return isPromise(raw)
     ? raw.then(value => conclude(call, value, watch))
     : conclude(call, raw, watch);
 };
 
-/** Adds to the function's return what every result has. */
-const conclude = (
-  { run, low, rehearsal }: Call,
-  raw: unknown,
-  watch: () => Timing,
-): MaybePromise<Attempt> => {
-  if (rehearsal || !isPlainDict(raw) || isPlainDict(raw.restart))
-    return { result: finish(checkStateReturn(raw)), last: true };
-  raw.__sls__ = low.__sls__ ?? null;
-  raw.__run_num__ = run.runNumber++;
-  const refreshed = refreshAfter(run, low, raw);
-  return refreshed?.then(() => timed(low, raw, watch)) ?? timed(low, raw, watch);
+/**
+ * Returns the comment of a state that has nothing to do, if its function has a quick check and if
+ * nothing but the function itself is to be called.
+ */
+const checkQuickly = (call: Call): string | undefined => {
+  const { run, low, resolved, kwargs, rehearsal } = call;
+  const { quickCheck } = resolved;
+  if (!quickCheck || rehearsal || truthy(low.parallel) || !isCalledAtOnce(call)) return undefined;
+  const { opts, context } = run.host;
+  return quickCheck(kwargs, { env: envOf(call, kwargs), test: truthy(opts.test), context });
 };
 
-const timed = (low: LowChunk, raw: PlainDict, watch: () => Timing): Attempt => {
-  Object.assign(raw, watch(), { __id__: low.__id__ });
-  return { result: finish(checkStateReturn(raw)) };
+/** Checks what the function returned, and adds to it what every result has. */
+const conclude = (call: Call, raw: unknown, watch: () => Timing): MaybePromise<Attempt> => {
+  if (call.rehearsal || !isPlainDict(raw) || isPlainDict(raw.restart))
+    return { result: finish(checkStateReturn(raw)), last: true };
+  return complete(call, raw, watch, checkStateReturn);
+};
+
+const complete = (
+  { run, low }: Call,
+  raw: PlainDict,
+  watch: () => Timing,
+  check = (result: PlainDict): PlainDict => result,
+): MaybePromise<Attempt> => {
+  raw.__sls__ = low.__sls__ ?? null;
+  raw.__run_num__ = run.runNumber++;
+  const timed = (): Attempt => ({
+    result: finish(check(Object.assign(raw, watch(), { __id__: low.__id__ }))),
+  });
+  const refreshed = refreshAfter(run, low, raw);
+  return refreshed?.then(timed) ?? timed();
 };
 
 /** Returns the result of a chunk that does not fit its function. */
@@ -189,13 +209,15 @@ const performChecked = async (call: Call): Promise<unknown> => {
   return ret;
 };
 
+const envOf = ({ low }: Call, { env }: PlainDict): string =>
+  String(low.saltenv ?? (typeof env === 'string' ? env : low.__env__) ?? 'base');
+
 /** Calls the function. */
 const invoke = (call: Call, kwargs: PlainDict): MaybePromise<unknown> => {
   const { run, pass, low, resolved, rehearsal } = call;
   const { host } = run;
-  const env = low.saltenv ?? (typeof kwargs.env === 'string' ? kwargs.env : low.__env__) ?? 'base';
   const view = {
-    env: String(env),
+    env: envOf(call, kwargs),
     test: rehearsal || truthy(host.opts.test),
     low,
     lowstate: pass.chunks,

@@ -18,7 +18,7 @@ export class SourceError extends CommandExecutionError {}
 export type FoundSource = {
   readonly sum: SourceSum;
   /** Where it is known before the content comes. */
-  readonly size?: number;
+  readonly size?: number | undefined;
   readonly mode?: string | undefined;
   /** The content, where it came with the run. */
   readonly text?: string | undefined;

@@ -16,6 +16,7 @@ import {
 } from '../../../_shared/files/file-paths.ts';
 import { gidOf, uidOf } from '../../../_shared/files/owner-names.ts';
 import { renameSync } from '../../../_shared/safe-fs/fs.ts';
+import { setQuickCheck } from '../../../_shared/states/quick-check.ts';
 import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { plainStr } from '../../../_shared/text/python-text.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
@@ -28,6 +29,7 @@ import {
   topmost,
   walk,
 } from '../../directory-checks.ts';
+import { directoryQuickly } from '../../quick-checks.ts';
 
 type DirectoryOptions = {
   user?: AccountName;
@@ -134,6 +136,8 @@ export const directory = async (
     children_only,
   );
 };
+
+setQuickCheck(directory, directoryQuickly);
 
 type Wanted = {
   path: string;

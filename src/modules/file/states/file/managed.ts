@@ -17,6 +17,7 @@ import {
   findSource,
   SourceError,
 } from '../../../_shared/sources/file-source.ts';
+import { setQuickCheck } from '../../../_shared/states/quick-check.ts';
 import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import {
   __opts__,
@@ -37,6 +38,7 @@ import {
   installFile,
   plannedChanges,
 } from '../../managed-file.ts';
+import { managedQuickly } from '../../quick-checks.ts';
 
 type ManagedOptions = {
   source?: string | (string | PlainDict)[] | null;
@@ -249,6 +251,8 @@ export const managed = (
   const looked = givenContents({ ...given, contents_delimiter, contents_newline, allow_empty });
   return looked instanceof Promise ? looked.then(manage) : manage(looked);
 };
+
+setQuickCheck(managed, managedQuickly);
 
 /** Waits for the source, and renders contents that are a template. */
 const withContents = async (
