@@ -8,7 +8,7 @@ import { idleContext } from './idle-context.ts';
 import { createRegistry } from './registry.ts';
 import { Outbox } from './serve/outbox.ts';
 import { Shutdown } from './serve/shutdown.ts';
-import { receiveFrom, watchProcess } from './serve/wire-end.ts';
+import { receiveFrom, watchErrors, watchSignals } from './serve/wire-end.ts';
 import { openWire } from './wire.ts';
 import { claimWorkspace, workspaceHolder } from './workspaces.ts';
 
@@ -80,7 +80,8 @@ export const start = ({ manifest }: { readonly manifest: Manifest }): void => {
   };
   greet().catch(error => void shutdown.fail(error));
   divertOutput((level, message) => outbox.log(level, 'console', message));
-  watchProcess(shutdown, outbox);
+  watchErrors(shutdown, outbox);
+  watchSignals(shutdown);
   receiveFrom({ wire, peer, shutdown, first: TS.pre, isDone: () => false });
 };
 

@@ -58,6 +58,7 @@ export const makeSite = async (
       ready: () => Promise.resolve(),
       restart: () => Promise.resolve({ took: 0 }),
       guarded: (_, run) => run(),
+      beginLast: () => false,
     },
   );
   site.greet({ os: 'Debian', ...grains }, peer as Peer);

@@ -25,7 +25,7 @@ import { HostStates, type StatesParts } from './host-states.ts';
 import { contextForHost, pillarForSls, quietContext, runContext } from './wrapper-context.ts';
 
 /** The parts of its session that an attempt needs. */
-export type AttemptNeeds = Pick<StatesParts, 'ready' | 'restart' | 'guarded'> & {
+export type AttemptNeeds = Pick<StatesParts, 'ready' | 'restart' | 'guarded' | 'beginLast'> & {
   /** Asks external sources of the pillar. */
   readonly ask: AskSource;
   /** Ends the run because the host made a forbidden request. */
@@ -60,7 +60,7 @@ export class HostAttempt {
   readonly #refuse: (error: TsaltError) => void;
   #handlers: Readonly<Record<string, Handler>> | undefined;
 
-  constructor(shared: Shared, host: Host, { ask, refuse, ready, restart, guarded }: AttemptNeeds) {
+  constructor(shared: Shared, host: Host, { ask, refuse, ...states }: AttemptNeeds) {
     this.#refuse = refuse;
     this.#work = new HostWork(host.id);
     this.facts = new HostFacts(shared, host);
@@ -110,9 +110,7 @@ export class HostAttempt {
       renders: this.#renders,
       functions: this.#functions,
       renderAhead: this.#texts.keep,
-      ready,
-      restart,
-      guarded,
+      ...states,
     });
   }
 

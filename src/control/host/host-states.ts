@@ -50,6 +50,11 @@ export type StatesParts = {
   readonly ready: () => Promise<void>;
   /** Restarts the host and waits until it is back. */
   readonly restart: (restart: Restart) => Promise<Pick<Resume, 'took' | 'failed'>>;
+  /**
+   * Whether nothing else will be asked of the host after the run that is about to be sent: from then
+   * on, the host answers no calls of others over this link.
+   */
+  readonly beginLast: () => boolean;
   /** Carries out a guarded run, and confirms it by a second login. */
   readonly guarded: <T>(guard: RollbackParams, run: () => Promise<T>) => Promise<T>;
 };
@@ -184,7 +189,7 @@ export class HostStates {
     chunks: readonly LowChunk[],
     settings: RunSettings,
   ): Promise<RunResult> {
-    let answer = await this.#send(job);
+    let answer = await this.#send(job, true);
     const done = new Set<string>();
     while (answer.restart) {
       const { tag } = answer.restart;
@@ -300,7 +305,8 @@ export class HostStates {
     }
   }
 
-  async #send({ params, ahead }: Job): Promise<RunResult> {
+  /** @param isWhole the states are the run itself, and no restart of the host has interrupted it */
+  async #send({ params, ahead }: Job, isWhole = false): Promise<RunResult> {
     const peer = await this.#parts.calls.peer();
     await pauseIfLong();
     this.isSent = true;
@@ -308,8 +314,14 @@ export class HostStates {
     const { prefetch, covered } = ahead.handOver(piece =>
       peer.event('rendered', { run, ...piece }),
     );
-    const isWhole = covered >= params.chunks.length;
-    const sent = { ...params, prefetch, ...(isWhole ? {} : { rendering: { run, covered } }) };
+    const isRendered = covered >= params.chunks.length;
+    const isLast = isWhole && isRendered && peer.isIdle && this.#parts.beginLast();
+    const sent = {
+      ...params,
+      prefetch,
+      ...(isRendered ? {} : { rendering: { run, covered } }),
+      ...(isLast ? { isLast } : {}),
+    };
     const answer = readRan(await peer.request('run', sent).catch(brokenOff).finally(ahead.stop));
     if (answer.aborted === undefined) return answer;
     throw new TsaltError('run-aborted', answer.aborted, { kind: 'host' });

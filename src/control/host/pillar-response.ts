@@ -80,6 +80,7 @@ export const pillarResponse = async (
     ready: async () => undefined,
     restart: async () => ({ took: 0 }),
     guarded: (_, run) => run(),
+    beginLast: () => false,
   });
   try {
     attempt.learn(artifact, await shared.ownModules());

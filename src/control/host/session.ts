@@ -236,11 +236,17 @@ export class HostSession {
     if (!this.#speculated) this.#speculation?.discard();
     this.#attempt.close();
     const { host, kept } = this.#run;
-    if (this.#answering) this.#run.shared.mine?.left(host.id, this.#answering);
+    this.#stopAnswering();
     if (kept && this.#slot && this.#isWell && !this.#refused) {
       this.#leave();
       kept.give(host.id, this.#slot);
     } else this.#disconnect();
+  }
+
+  /** Questions of other hosts' templates get a connection of their own. */
+  #stopAnswering(): void {
+    const { host, shared } = this.#run;
+    if (this.#answering) shared.mine?.left(host.id, this.#answering);
   }
 
   #disconnect(): void {
@@ -308,6 +314,11 @@ export class HostSession {
       },
       restart: restart => restartHost(this.#restartLink(), restart),
       guarded: (guard, states) => runWithRollback(this.#guardLink(), guard, states),
+      beginLast: () => {
+        if (this.#run.kept) return false;
+        this.#stopAnswering();
+        return true;
+      },
     });
   }
 

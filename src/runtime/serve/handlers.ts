@@ -30,7 +30,14 @@ export const requestHandlers = (
       return beatAndAnswer(() => session.call(params));
     },
     names: (params: NamesParams) => beatAndAnswer(() => session.names(params)),
-    run: (params: RunParams) => beatAndAnswer(session.prepare(params)),
+    run: (params: RunParams) => {
+      const run = session.prepare(params);
+      return beatAndAnswer(async () => {
+        const result = await run();
+        if (params.isLast && !result.restart) onLast();
+        return result;
+      });
+    },
     grains: () => answer(() => session.grains()),
     guard: (params: RollbackRequest) => answer(() => session.settleGuard(params)),
     cancel: async () => {

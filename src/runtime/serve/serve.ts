@@ -15,7 +15,7 @@ import { claimWorkspace, sweepWorkspaces, workspaceHolder } from '../workspaces.
 import { requestHandlers } from './handlers.ts';
 import { Outbox } from './outbox.ts';
 import { Shutdown } from './shutdown.ts';
-import { receiveFrom, watchProcess } from './wire-end.ts';
+import { receiveFrom, watchErrors, watchSignals } from './wire-end.ts';
 
 export type ServeOptions = {
   readonly registry: Registry;
@@ -77,6 +77,7 @@ export const serve = (options: ServeOptions): void => {
     release: () => outbox.release(),
     flush: wire.flush,
   });
+  let isGreeted = false;
   let isLast = false;
   const peer: Peer = new Peer({
     write: wire.write,
@@ -96,22 +97,25 @@ export const serve = (options: ServeOptions): void => {
   hello.then(
     payload => {
       void peer.event('hello', payload);
+      isGreeted = true;
       outbox.release();
       keepOrder(options, usual, message => outbox.log('warning', 'workspace', message));
     },
     error => void shutdown.fail(error),
   );
   divertOutput((level, message) => outbox.log(level, 'console', message));
-  // Its call came with the command that started it. A signal ends it until then.
-  const first = preloaded?.length || !isLazy ? preloaded : wire.readFirst();
-  watchProcess(shutdown, outbox);
-  receiveFrom({
-    wire,
-    peer,
-    shutdown,
-    first,
-    isDone: () => isLast && peer.isIdle,
-  });
+  watchErrors(shutdown, outbox);
+  // While it waits for its first request, a signal ends it.
+  const begin = (isWaiting: boolean): void => {
+    wire.push();
+    const first = preloaded?.length || !isWaiting ? preloaded : wire.readFirst();
+    watchSignals(shutdown);
+    receiveFrom({ wire, peer, shutdown, first, isDone: () => isLast && peer.isIdle });
+  };
+  // The call of a lazy one came with the command that started it. Others have made their hello by
+  // then, unless grains of the user take longer.
+  if (isLazy) begin(true);
+  else setImmediate(() => begin(isGreeted));
 };
 
 /** Removes the remains of killed runs, and reports a workspace that will stay. */

@@ -5,14 +5,18 @@ import type { Wire } from '../wire.ts';
 import type { Outbox } from './outbox.ts';
 import type { Shutdown } from './shutdown.ts';
 
-/** Ends the process in order on signals and after uncaught errors. */
-export const watchProcess = (shutdown: Shutdown, outbox: Outbox): void => {
+/** Ends the process in order after uncaught errors. */
+export const watchErrors = (shutdown: Shutdown, outbox: Outbox): void => {
   process.on('uncaughtException', error => void shutdown.fail(error));
   process.on('unhandledRejection', reason => {
     const message = messageOf(reason);
     const stack = positionsOf(reason);
     outbox.log('error', 'runtime', `A module left a failed promise behind: ${message}`, stack);
   });
+};
+
+/** Ends the process in order on signals. */
+export const watchSignals = (shutdown: Shutdown): void => {
   process.on('SIGHUP', () => void shutdown.end('link lost'));
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => void shutdown.end('cancelled'));

@@ -119,6 +119,7 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
       ready: async () => undefined,
       restart: async () => ({ took: 0 }),
       guarded: (_, run) => run(),
+      beginLast: () => false,
     });
     try {
       attempt.learn(artifact, own);
