@@ -28,14 +28,15 @@ export const managedQuickly: QuickCheck = (args, run) => {
     return undefined;
   if (!isUnset(makedirs) && typeof makedirs !== 'boolean') return undefined;
   if (!isUnset(backup) && typeof backup !== 'string') return undefined;
+  const entry = lstatOf(name);
   const accumulated = run.context[accumulatorsKey] as Accumulators | undefined;
-  if (accumulated?.[name]) return undefined;
+  if (!entry?.isFile() || accumulated?.[name]) return undefined;
   const content = isUnset(args.source)
     ? givenContent(args)
     : contentOfSource(name, perms, args, run);
   if (!content) return undefined;
   const ids = accountIds(perms.user, perms.group);
-  return isAlready({ name, perms, ...content }, lstatOf(name), ids)
+  return isAlready({ name, perms, ...content }, entry, ids)
     ? `${run.test ? 'The file' : 'File'} ${name} is in the correct state`
     : undefined;
 };
