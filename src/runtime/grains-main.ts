@@ -82,7 +82,7 @@ export const start = ({ manifest }: { readonly manifest: Manifest }): void => {
   divertOutput((level, message) => outbox.log(level, 'console', message));
   watchErrors(shutdown, outbox);
   watchSignals(shutdown);
-  receiveFrom({ wire, peer, shutdown, first: TS.pre, isDone: () => false });
+  receiveFrom({ wire, peer, shutdown, first: TS.pre, isLast: () => false });
 };
 
 const nothingRuns = { stop: () => undefined, idle: async () => undefined, grace: 0 };

@@ -93,14 +93,19 @@ const callVerified = (
 
 /**
  * Returns the comment of a state that has nothing to do, if its function has a quick check and if
- * nothing but the function itself is to be called.
+ * nothing but the function itself is to be called. Not asked where the function had something to do
+ * last: a run that makes files would look at each of them once more.
  */
 const checkQuickly = (call: Call): string | undefined => {
-  const { run, low, resolved, kwargs, rehearsal } = call;
+  const { run, low, full, resolved, kwargs, rehearsal } = call;
   const { quickCheck } = resolved;
-  if (!quickCheck || rehearsal || truthy(low.parallel) || !isCalledAtOnce(call)) return undefined;
+  if (!quickCheck || run.busy.has(full)) return undefined;
+  if (rehearsal || truthy(low.parallel) || !isCalledAtOnce(call)) return undefined;
   const { opts, context } = run.host;
-  return quickCheck(kwargs, { env: envOf(call, kwargs), test: truthy(opts.test), context });
+  const env = envOf(call, kwargs);
+  const comment = quickCheck(kwargs, { env, test: truthy(opts.test), context });
+  if (comment === undefined) run.busy.add(full);
+  return comment;
 };
 
 /** Checks what the function returned, and adds to it what every result has. */
@@ -111,11 +116,13 @@ const conclude = (call: Call, raw: unknown, watch: () => Timing): MaybePromise<A
 };
 
 const complete = (
-  { run, low }: Call,
+  { run, low, full }: Call,
   raw: PlainDict,
   watch: () => Timing,
   check = (result: PlainDict): PlainDict => result,
 ): MaybePromise<Attempt> => {
+  if (raw.result === true && isPlainDict(raw.changes) && !hasChanges({ changes: raw.changes }))
+    run.busy.delete(full);
   raw.__sls__ = low.__sls__ ?? null;
   raw.__run_num__ = run.runNumber++;
   const timed = (): Attempt => ({

@@ -42,6 +42,7 @@ export const runChunks = async (
     host,
     pre: new Map(),
     initialized: new Set(),
+    busy: new Set(),
     runNumber: nextNumber(results),
   };
   try {

@@ -78,6 +78,8 @@ export type RunState = {
   /** Results of prereq dry runs. */
   readonly pre: Map<string, StateResult>;
   readonly initialized: Set<string>;
+  /** State functions that had something to do when they were called last. */
+  readonly busy: Set<string>;
   runNumber: number;
   /** A state requested a restart of the host: no further state starts. */
   restart?: AskedRestart;

@@ -4,17 +4,26 @@ import type { RollbackRequest } from '../../protocol/rollback.ts';
 import type { Session } from '../session/session.ts';
 import type { Shutdown } from './shutdown.ts';
 
+/** Follows the request after which the control node sends nothing else. */
+export type LastRequest = {
+  readonly begins: () => void;
+  /** More requests will follow, since it did not end as expected. */
+  readonly goesOn: () => void;
+  /** Its answer has been sent, unless the control node takes nothing at present. */
+  readonly mayEnd: () => void;
+};
+
 /**
  * The requests that a control node may make.
  *
  * @param hello resolves when the hello is ready: no request is answered before
- * @param onLast called when the control node says that it will send nothing else
+ * @param link is told of the last request
  */
 export const requestHandlers = (
   session: Session,
   shutdown: Shutdown,
   hello: Promise<unknown>,
-  onLast: () => void,
+  link: LastRequest,
 ): Readonly<Record<string, Handler>> => {
   const answer = async <T>(work: () => Promise<T>): Promise<T> => {
     await hello;
@@ -24,17 +33,19 @@ export const requestHandlers = (
     shutdown.beat();
     return answer(work);
   };
+  const finish = <T>(isLast: true | undefined, work: () => Promise<T>): Promise<T> => {
+    if (!isLast) return beatAndAnswer(work);
+    link.begins();
+    return beatAndAnswer(work).finally(() => setImmediate(link.mayEnd));
+  };
   return {
-    call: (params: CallParams) => {
-      if (params.isLast) onLast();
-      return beatAndAnswer(() => session.call(params));
-    },
+    call: (params: CallParams) => finish(params.isLast, () => session.call(params)),
     names: (params: NamesParams) => beatAndAnswer(() => session.names(params)),
     run: (params: RunParams) => {
       const run = session.prepare(params);
-      return beatAndAnswer(async () => {
+      return finish(params.isLast, async () => {
         const result = await run();
-        if (params.isLast && !result.restart) onLast();
+        if (result.restart) link.goesOn();
         return result;
       });
     },

@@ -55,6 +55,7 @@ export const serve = (options: ServeOptions): void => {
     sha: options.sha,
     request: (method, params, sink) => {
       outbox.sendStart();
+      read();
       return peer.request(method, params, sink);
     },
     emit: {
@@ -79,11 +80,21 @@ export const serve = (options: ServeOptions): void => {
   });
   let isGreeted = false;
   let isLast = false;
+  let read = (): void => {};
   const peer: Peer = new Peer({
     write: wire.write,
     onCompressed: wire.compress,
-    handlers: requestHandlers(session, shutdown, hello, () => {
-      isLast = true;
+    handlers: requestHandlers(session, shutdown, hello, {
+      begins: () => {
+        isLast = true;
+      },
+      goesOn: () => {
+        isLast = false;
+        read();
+      },
+      mayEnd: () => {
+        if (isLast && peer.isIdle) void shutdown.end('link lost');
+      },
     }),
     events: {
       ping: () => {
@@ -110,7 +121,7 @@ export const serve = (options: ServeOptions): void => {
     wire.push();
     const first = preloaded?.length || !isWaiting ? preloaded : wire.readFirst();
     watchSignals(shutdown);
-    receiveFrom({ wire, peer, shutdown, first, isDone: () => isLast && peer.isIdle });
+    read = receiveFrom({ wire, peer, shutdown, first, isLast: () => isLast });
   };
   // The call of a lazy one came with the command that started it. Others have made their hello by
   // then, unless grains of the user take longer.

@@ -28,15 +28,21 @@ type Receiving = {
   readonly shutdown: Shutdown;
   /** Bytes of the wire that were read before. */
   readonly first: Uint8Array | undefined;
-  /**
-   * Whether the last request is answered. If the first bytes were all that it takes, the runtime ends
-   * without waiting for the control node.
-   */
-  readonly isDone: () => boolean;
+  /** Whether the control node has said that nothing follows. */
+  readonly isLast: () => boolean;
 };
 
-/** Passes the bytes of the wire to the peer. A malformed message ends the process. */
-export const receiveFrom = ({ wire, peer, shutdown, first, isDone }: Receiving): void => {
+/** Milliseconds for which a runtime that works on its last request does not hear the control node. */
+const deaf = 50;
+
+/**
+ * Passes the bytes of the wire to the peer. A malformed message ends the process. Nothing is read
+ * during a short last request that asks nothing of the control node, since Node takes as long to
+ * open a stream as for ten states.
+ *
+ * @returns reads from now on: to be called before the control node is asked for something
+ */
+export const receiveFrom = ({ wire, peer, shutdown, first, isLast }: Receiving): (() => void) => {
   const broken = (error: unknown): void => {
     process.stderr.write(`${messageOf(error)}\n`);
     void shutdown.end('link lost');
@@ -48,13 +54,14 @@ export const receiveFrom = ({ wire, peer, shutdown, first, isDone }: Receiving):
       broken(error);
     }
   };
-  const next = (): void => {
-    if (isDone()) void shutdown.end('link lost');
-    else wire.read(receive, () => void shutdown.end('link lost'));
+  let isReading = false;
+  const read = (): void => {
+    if (isReading) return;
+    isReading = true;
+    wire.read(receive, () => void shutdown.end('link lost'));
   };
-  if (first && first.length > 0) {
-    receive(first);
-    // What is answered without waiting is answered when this runs.
-    setImmediate(next);
-  } else next();
+  if (first && first.length > 0) receive(first);
+  if (isLast()) setTimeout(read, deaf);
+  else read();
+  return read;
 };

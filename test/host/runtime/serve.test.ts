@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { CallResult, RunResult } from '../../../src/protocol/job.ts';
+import type { LowChunk } from '../../../src/protocol/low.ts';
 import type { PlainDict } from '../../../src/protocol/plain.ts';
 import {
   type HostProcess,
@@ -72,13 +73,14 @@ describe('the runtime on its wire', () => {
     expect(host.child.stdin?.writableEnded).toBe(false);
   });
 
-  test('answers a last call that takes time, or is long, and waits for the end of the wire', async () => {
-    const [slow, long] = [start(makeDir(), {}, 'lazy'), start(makeDir(), {}, 'lazy')];
-    const text = 'x'.repeat(300_000);
+  test.each([
+    ['takes time', 'test.later', 'hi'],
+    ['is long', 'test.echo', 'x'.repeat(300_000)],
+  ])('answers a last call that %s, and ends', async (_, fun, text) => {
+    const host = start(makeDir(), {}, 'lazy');
 
-    expect(await lastCall(slow, 'test.later', ['hi'])).toEqual({ value: 'hi', retcode: 0 });
-    expect(await lastCall(long, 'test.echo', [text])).toEqual({ value: text, retcode: 0 });
-    expect(await call(slow, 'test.echo', ['more'])).toEqual({ value: 'more', retcode: 0 });
+    expect(await lastCall(host, fun, [text])).toEqual({ value: text, retcode: 0 });
+    expect(await host.exited).toBe(0);
   });
 
   test('says all of a long answer to a last call before it ends', async () => {
@@ -95,6 +97,80 @@ describe('the runtime on its wire', () => {
     host.child.kill('SIGTERM');
 
     expect(await host.exited).toBeNull();
+  });
+
+  test('a signal ends it while it waits for its first request', async () => {
+    const host = start(makeDir());
+    await host.hello;
+    host.child.kill('SIGTERM');
+
+    expect(await host.exited).toBeNull();
+  });
+
+  describe('in a last run', () => {
+    const lastRun = (
+      host: HostProcess,
+      chunks: readonly LowChunk[],
+      more: PlainDict = {},
+    ): Promise<RunResult> =>
+      host.peer.request<RunResult>('run', { chunks, opts, isLast: true, ...more });
+
+    test('ends after the answer, without being told', async () => {
+      const host = start(makeDir());
+      await host.hello;
+
+      expect(await lastRun(host, [low('test.nop', 'a')])).toEqual({ retcode: 0 });
+      expect(host.finished).toMatchObject([{ result: { result: true } }]);
+      expect(await host.exited).toBe(0);
+      expect(host.child.stdin?.writableEnded).toBe(false);
+    });
+
+    test('ends after the answer to one that takes longer than it does not listen', async () => {
+      const host = start(makeDir());
+
+      expect(await lastRun(host, [low('cmd.run', 'sleep 0.2')])).toEqual({ retcode: 0 });
+      expect(await host.exited).toBe(0);
+    });
+
+    test('asks the control node, and hears the answer', async () => {
+      const host = start(makeDir(), { 'state.decide': async () => true });
+      const run = lastRun(host, [low('cmd.run', 'true')], { step: true });
+
+      expect(await run).toEqual({ retcode: 0 });
+      expect(host.finished).toMatchObject([{ result: { comment: 'exit 0' } }]);
+      expect(await host.exited).toBe(0);
+    });
+
+    test('is cancelled like any other', async () => {
+      const host = start(makeDir());
+      const run = lastRun(host, [low('cmd.run', 'sleep 60'), low('test.nop', 'after')]);
+      await expect.poll(() => host.started).toHaveLength(1);
+      await host.peer.request('cancel', {});
+
+      expect(await run).toMatchObject({ aborted: 'The run was stopped before its last state.' });
+      expect(host.finished).toHaveLength(1);
+    });
+
+    test('lets its state finish when the link is lost, and starts no other', async () => {
+      const dir = makeDir();
+      const host = start(dir);
+      const file = join(dir, 'done');
+      const chunks = [low('cmd.run', `sleep 0.5; touch ${file}`), low('cmd.run', 'sleep 60')];
+      lastRun(host, chunks).catch(() => undefined);
+      await expect.poll(() => host.started).toHaveLength(1);
+      host.hangUp();
+
+      expect(await host.exited).toBe(0);
+      expect(existsSync(file)).toBe(true);
+    });
+
+    test('serves on where a state waits for a restart of the host', async () => {
+      const host = start(makeDir());
+      const { restart } = await lastRun(host, [low('test.restarts', 'a')]);
+
+      expect(restart).toMatchObject({ boot: 'b' });
+      expect(await call(host, 'test.echo', ['more'])).toEqual({ value: 'more', retcode: 0 });
+    });
   });
 
   test('answers a call that was sent before it said hello', async () => {

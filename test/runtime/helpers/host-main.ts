@@ -82,6 +82,10 @@ serve({
           comment: `grains ${__grains__.gathered}, pillar ${__pillar__.k}`,
         }),
       },
+      'test.restarts': {
+        params: 'name, **',
+        run: ({ name }) => ({ ...nop({ name }), restart: { boot: 'b', delay: 0, wait: 1 } }),
+      },
       'test.strict': { params: 'name, known?', run: nop },
       'test.changes': {
         params: 'name, **',

@@ -1,3 +1,4 @@
+import type { QuickCheck } from '../../../src/modules/_shared/states/quick-check.ts';
 import type { FunctionTable, ModuleFunction } from '../../../src/modules/api.ts';
 import type { FunctionSignature, Param } from '../../../src/protocol/meta.ts';
 import type { Plain, PlainDict } from '../../../src/protocol/plain.ts';
@@ -7,6 +8,7 @@ type TableFunction = {
   /** `name, one, two?, **`: positional parameters, optional ones with `?`, `**` takes any keyword. */
   readonly params: string;
   readonly run: (kwargs: PlainDict) => unknown;
+  readonly quickCheck?: QuickCheck;
 };
 
 export type Table = {
@@ -29,6 +31,7 @@ export const tableRegistry = ({ exec = {}, state = {}, hooks = {} }: Table): Reg
       module,
       fun,
       signature,
+      ...(found.quickCheck ? { quickCheck: found.quickCheck } : {}),
       call: async (args, kwargs) => found.run(bindTable(signature, args, kwargs)),
     };
   };

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
+import { quickCheckOf, setQuickCheck } from '../../../src/modules/_shared/states/quick-check.ts';
+import type { ManifestModule } from '../../../src/protocol/manifest.ts';
 import type { Plain, PlainDict } from '../../../src/protocol/plain.ts';
+import { applyContracts } from '../../../src/runtime/contracts.ts';
 import { type Files, type Opened, workshop } from '../../bundle/workshop.ts';
 import { nothing } from '../../helpers/nothing.ts';
 
@@ -348,4 +351,16 @@ test('describe is held to its shape by its contract and by state.describe', asyn
   );
   await expect(describe('free')).rejects.toThrow("there is no state function 'free.nosuch'");
   await expect(describe('flat')).rejects.toThrow("flat.describe: 'x' must be a dictionary");
+});
+
+test('a function under contract is called, whatever its quick check would say', () => {
+  const fun = (name: string): object => ({ name, result: true, changes: {}, comment: '' });
+  setQuickCheck(fun, () => 'seen');
+  const source: ManifestModule = { kind: 'state', name: 'a', path: 'a.ts', functions: 'fun' };
+  const [plain, held] = [{ fun }, { fun, __contracts__: ['returns'] }].map(exports =>
+    applyContracts(source, exports),
+  );
+
+  expect(quickCheckOf(plain?.fun as typeof fun)).toBeDefined();
+  expect(quickCheckOf(held?.fun as typeof fun)).toBeUndefined();
 });

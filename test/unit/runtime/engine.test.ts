@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lowTag } from '../../../src/protocol/low.ts';
+import { type LowChunk, lowTag } from '../../../src/protocol/low.ts';
 import type { Plain, PlainDict } from '../../../src/protocol/plain.ts';
 import { nothing } from '../../helpers/nothing.ts';
 import { low } from '../../runtime/helpers/host-process.ts';
@@ -548,6 +548,106 @@ describe('the umask of a state', () => {
     expect(await result([low('t.ok', 'x', { umask: '9x' })])).toEqual({
       x: 'false: Invalid umask: 9x\n',
     });
+  });
+});
+
+describe('quick checks', () => {
+  /** Runs states `quick.file`, whose check knows nothing of states with `hard`, and returns what was asked and called. */
+  const quickly = async (chunks: readonly LowChunk[], opts: PlainDict = {}) => {
+    const steps: string[] = [];
+    const run = await runEngine(chunks, {
+      opts,
+      table: {
+        exec: { 'my.echo': { params: 'text', run: async ({ text }) => text } },
+        state: {
+          'quick.file': {
+            params: 'name, hard?, changes?, text?',
+            quickCheck: ({ name, hard }, { env, test: inTest }) => {
+              steps.push(`check ${name}`);
+              return hard ? undefined : `seen in ${env}, ${inTest}`;
+            },
+            run: async ({ name, changes = {} }) => {
+              steps.push(`call ${name}`);
+              return { name, changes, result: true, comment: 'called' };
+            },
+          },
+          'quick.mod_watch': {
+            params: 'name, sfun',
+            run: async ({ name }) => ({ name, changes: {}, result: true, comment: 'reacted' }),
+          },
+        },
+      },
+    });
+    return { ...run, steps };
+  };
+
+  test('answer for the function, with all that a result has', async () => {
+    const chunk = low('quick.file', 'a', { __sls__: 'web', __env__: 'dev', require: [{ t: 'b' }] });
+    const { results, steps } = await quickly([chunk, low('t.ok', 'b')]);
+
+    expect(steps).toEqual(['check a']);
+    const [ok, quick] = Object.values(results);
+    expect(quick).toEqual({
+      ...ok,
+      name: 'a',
+      comment: 'seen in dev, false',
+      __id__: 'a',
+      __sls__: 'web',
+      __run_num__: 1,
+      start_time: expect.stringMatching(/^\d\d:\d\d:\d\d\.\d{6}$/),
+      duration: expect.any(Number),
+    });
+    expect(Object.keys(quick ?? {}).sort()).toEqual(Object.keys(ok ?? {}).sort());
+  });
+
+  test('are told of test mode', async () => {
+    const { results } = await quickly([low('quick.file', 'a')], { test: true });
+
+    expect(Object.values(results)).toMatchObject([{ comment: 'seen in base, true' }]);
+  });
+
+  test('do not keep a state from reacting', async () => {
+    const run = await quickly([
+      low('t.changes', 'conf'),
+      low('quick.file', 'a', { watch: [{ t: 'conf' }] }),
+    ]);
+
+    expect(run.steps).toEqual(['check a']);
+    expect(outcomes(run)).toMatchObject({ a: 'true: reacted' });
+  });
+
+  test.each<[string, PlainDict, PlainDict?]>([
+    ['a condition', { onlyif: 'true' }],
+    ['a command that checks', { check_cmd: 'true' }],
+    ['a slot', { text: '__slot__:salt:my.echo(x)' }],
+    ['parallel', { parallel: true }],
+    ['conditions of the host', {}, { global_state_conditions: { '*': ['*'] } }],
+  ])('are not asked where there is more to do: %s', async (_, own, opts) => {
+    const { steps } = await quickly([low('quick.file', 'a', own)], opts);
+
+    expect(steps).not.toContain('check a');
+  });
+
+  test('are not asked in the rehearsal for a prereq', async () => {
+    const { steps } = await quickly([
+      low('t.ok', 'before', { prereq: [{ quick: 'a' }] }),
+      low('quick.file', 'a', { prerequired: [{ t: 'before' }] }),
+    ]);
+
+    expect(steps).toEqual(['call a', 'check a']);
+  });
+
+  test('are not asked after one that did not know, until the function finds nothing to do', async () => {
+    const changing = { hard: true, changes: { new: 1 } };
+    const { steps } = await quickly([
+      low('quick.file', 'a'),
+      low('quick.file', 'b', changing),
+      low('quick.file', 'c', changing),
+      low('quick.file', 'd'),
+      low('quick.file', 'e'),
+    ]);
+
+    expect(steps).toEqual(['check a', 'check b', 'call b', 'call c', 'call d', 'check e']);
   });
 });
 
