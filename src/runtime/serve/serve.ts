@@ -78,8 +78,8 @@ export const serve = (options: ServeOptions): void => {
     release: () => outbox.release(),
     flush: wire.flush,
   });
-  let isGreeted = false;
   let isLast = false;
+  let hasBegun = false;
   let read = (): void => {};
   const peer: Peer = new Peer({
     write: wire.write,
@@ -108,25 +108,27 @@ export const serve = (options: ServeOptions): void => {
   hello.then(
     payload => {
       void peer.event('hello', payload);
-      isGreeted = true;
       outbox.release();
       keepOrder(options, usual, message => outbox.log('warning', 'workspace', message));
+      begin(true);
     },
     error => void shutdown.fail(error),
   );
   divertOutput((level, message) => outbox.log(level, 'console', message));
   watchErrors(shutdown, outbox);
-  // While it waits for its first request, a signal ends it.
+  /** @param isWaiting it has nothing to do but to wait for its first request; until then, a signal ends it */
   const begin = (isWaiting: boolean): void => {
+    if (hasBegun) return;
+    hasBegun = true;
     wire.push();
     const first = preloaded?.length || !isWaiting ? preloaded : wire.readFirst();
     watchSignals(shutdown);
     read = receiveFrom({ wire, peer, shutdown, first, isLast: () => isLast });
   };
-  // The call of a lazy one came with the command that started it. Others have made their hello by
-  // then, unless grains of the user take longer.
-  if (isLazy) begin(true);
-  else setImmediate(() => begin(isGreeted));
+  // The call of a lazy one came with the command that started it.
+  if (isLazy || preloaded?.length) begin(true);
+  // It has said hello by then, unless grains of the user take longer.
+  else setImmediate(begin, false);
 };
 
 /** Removes the remains of killed runs, and reports a workspace that will stay. */
