@@ -1,5 +1,5 @@
-import type { QuickCheck } from '../modules/_shared/states/quick-check.ts';
 import type { FunctionTable } from '../modules/api.ts';
+import type { QuickCheck } from '../modules/quick-check.ts';
 import type { FunctionSignature } from '../protocol/meta.ts';
 import type { Plain, PlainDict } from '../protocol/plain.ts';
 

@@ -1,6 +1,5 @@
 import { bindArguments } from '../data/signatures/bind.ts';
 import { splitFunctionName } from '../data/signatures/function-name.ts';
-import { quickCheckOf } from '../modules/_shared/states/quick-check.ts';
 import {
   asModule,
   type FunctionTable,
@@ -8,6 +7,7 @@ import {
   SaltInvocationError,
   withContext,
 } from '../modules/api.ts';
+import { quickCheckOf } from '../modules/quick-check.ts';
 import type { Manifest, ManifestModule } from '../protocol/manifest.ts';
 import { type FunctionSignature, openSignature } from '../protocol/meta.ts';
 import { isPlainDict, type PlainDict } from '../protocol/plain.ts';

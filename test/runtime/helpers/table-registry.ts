@@ -1,5 +1,5 @@
-import type { QuickCheck } from '../../../src/modules/_shared/states/quick-check.ts';
 import type { FunctionTable, ModuleFunction } from '../../../src/modules/api.ts';
+import type { QuickCheck } from '../../../src/modules/quick-check.ts';
 import type { FunctionSignature, Param } from '../../../src/protocol/meta.ts';
 import type { Plain, PlainDict } from '../../../src/protocol/plain.ts';
 import type { Hook, Registry } from '../../../src/runtime/registry-types.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { quickCheckOf, setQuickCheck } from '../../../src/modules/_shared/states/quick-check.ts';
+import { quickCheckOf, setQuickCheck } from '../../../src/modules/quick-check.ts';
 import type { ManifestModule } from '../../../src/protocol/manifest.ts';
 import type { Plain, PlainDict } from '../../../src/protocol/plain.ts';
 import { applyContracts } from '../../../src/runtime/contracts.ts';

@@ -16,10 +16,10 @@ import {
 } from '../../../_shared/files/file-paths.ts';
 import { gidOf, uidOf } from '../../../_shared/files/owner-names.ts';
 import { renameSync } from '../../../_shared/safe-fs/fs.ts';
-import { setQuickCheck } from '../../../_shared/states/quick-check.ts';
 import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import { plainStr } from '../../../_shared/text/python-text.ts';
 import { __opts__, __salt__, type PlainDict, type StateReturn } from '../../../api.ts';
+import { setQuickCheck } from '../../../quick-check.ts';
 import {
   desiredBelow,
   metaChanges,

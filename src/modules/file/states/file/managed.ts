@@ -17,7 +17,6 @@ import {
   findSource,
   SourceError,
 } from '../../../_shared/sources/file-source.ts';
-import { setQuickCheck } from '../../../_shared/states/quick-check.ts';
 import { failed, newReturn } from '../../../_shared/states/returns.ts';
 import {
   __opts__,
@@ -26,6 +25,7 @@ import {
   type PlainDict,
   type StateReturn,
 } from '../../../api.ts';
+import { setQuickCheck } from '../../../quick-check.ts';
 import { accumulatedFor } from '../../accumulators.ts';
 import { isAlready } from '../../already.ts';
 import { checkContent } from '../../check-cmd.ts';

@@ -1,4 +1,4 @@
-import type { ModuleContext, PlainDict } from '../../api.ts';
+import type { ModuleContext, PlainDict } from './api.ts';
 
 /** What a quick check is told about the run, beside the state's arguments. */
 export type QuickCheckRun = {
