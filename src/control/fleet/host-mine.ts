@@ -30,8 +30,9 @@ const longest = 8 * 1024 * 1024;
 
 /**
  * Asks hosts for functions that their `mine_functions` allow, for templates of other hosts. A host
- * with a running runtime is asked over that connection; any other host gets a separate one. So no
- * question waits until a host's run begins, and two hosts may ask each other.
+ * with a running runtime is asked over that connection, until the last request of its run is sent
+ * there; any other host gets a separate one. So no question waits until a host's run begins, and two
+ * hosts may ask each other.
  */
 export class HostMine implements Mine {
   readonly #parts: MineParts;

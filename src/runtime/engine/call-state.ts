@@ -103,9 +103,14 @@ const checkQuickly = (call: Call): string | undefined => {
   if (rehearsal || truthy(low.parallel) || !isCalledAtOnce(call)) return undefined;
   const { opts, context } = run.host;
   const env = envOf(call, kwargs);
-  const comment = quickCheck(kwargs, { env, test: truthy(opts.test), context });
-  if (comment === undefined) run.busy.add(full);
-  return comment;
+  try {
+    const comment = quickCheck(kwargs, { env, test: truthy(opts.test), context });
+    if (comment !== undefined) return comment;
+  } catch {
+    // The function meets the same error, and its state reports it.
+  }
+  run.busy.add(full);
+  return undefined;
 };
 
 /** Checks what the function returned, and adds to it what every result has. */

@@ -18,6 +18,7 @@ export type LastRequest = {
  *
  * @param hello resolves when the hello is ready: no request is answered before
  * @param link is told of the last request
+ * @returns by method
  */
 export const requestHandlers = (
   session: Session,

@@ -564,6 +564,7 @@ describe('quick checks', () => {
             params: 'name, hard?, changes?, text?',
             quickCheck: ({ name, hard }, { env, test: inTest }) => {
               steps.push(`check ${name}`);
+              if (hard === 'broken') throw new Error('no such account file');
               return hard ? undefined : `seen in ${env}, ${inTest}`;
             },
             run: async ({ name, changes = {} }) => {
@@ -635,6 +636,13 @@ describe('quick checks', () => {
     ]);
 
     expect(steps).toEqual(['call a', 'check a']);
+  });
+
+  test('leave the state to its function where they fail', async () => {
+    const { steps, results } = await quickly([low('quick.file', 'a', { hard: 'broken' })]);
+
+    expect(steps).toEqual(['check a', 'call a']);
+    expect(Object.values(results)).toMatchObject([{ result: true, comment: 'called' }]);
   });
 
   test('are not asked after one that did not know, until the function finds nothing to do', async () => {
