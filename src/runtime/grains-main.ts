@@ -1,4 +1,5 @@
 import { type FunctionTable, setContext } from '../modules/api.ts';
+import type { ArtifactStart } from '../protocol/artifact-head.ts';
 import { type Hello, protocolVersion } from '../protocol/job.ts';
 import type { Manifest } from '../protocol/manifest.ts';
 import { Peer } from '../protocol/peer.ts';
@@ -12,13 +13,7 @@ import { receiveFrom, watchErrors, watchSignals } from './serve/wire-end.ts';
 import { openWire } from './wire.ts';
 import { claimWorkspace, workspaceHolder } from './workspaces.ts';
 
-/** The values that the bootstrap passes to the program (`loader/main.ts`). */
-declare const TS: {
-  readonly dir: string;
-  readonly pre?: Uint8Array;
-  readonly suffix?: string;
-  isFree?: () => boolean;
-};
+declare const TS: ArtifactStart;
 
 /**
  * The start of the program that only collects grains: it tells the control node whether the host is

@@ -26,8 +26,7 @@ export const managedQuickly: QuickCheck = (args, run) => {
   const perms = permsIn(args, args.mode);
   if (!hasOnly(args, ofManaged) || !isPath(name) || !perms || keepsMode(perms.mode))
     return undefined;
-  if (!isUnset(makedirs) && typeof makedirs !== 'boolean') return undefined;
-  if (!isUnset(backup) && typeof backup !== 'string') return undefined;
+  if (!isUnsetOr('boolean', makedirs) || !isUnsetOr('string', backup)) return undefined;
   const entry = lstatOf(name);
   const accumulated = run.context[accumulatorsKey] as Accumulators | undefined;
   if (!entry?.isFile() || accumulated?.[name]) return undefined;
@@ -48,7 +47,7 @@ export const directoryQuickly: QuickCheck = args => {
   const { name, makedirs } = args;
   const perms = permsIn(args, args.dir_mode || args.mode);
   if (!hasOnly(args, ofDirectory) || !isPath(name) || !perms) return undefined;
-  if (!isUnset(makedirs) && typeof makedirs !== 'boolean') return undefined;
+  if (!isUnsetOr('boolean', makedirs)) return undefined;
   const path = name === '/' ? name : name.replace(/\/$/, '');
   const found = lstatOf(path);
   return found?.isDirectory() && hasPerms(found, perms, accountIds(perms.user, perms.group))
@@ -58,6 +57,9 @@ export const directoryQuickly: QuickCheck = args => {
 
 const isUnset = (value: Plain | undefined): value is null | undefined =>
   value === null || value === undefined;
+
+const isUnsetOr = (type: 'boolean' | 'string', value: Plain | undefined): boolean =>
+  isUnset(value) || typeof value === type;
 
 const isPath = (name: Plain | undefined): name is string =>
   typeof name === 'string' && name.startsWith('/');

@@ -117,17 +117,17 @@ const checkQuickly = (call: Call): string | undefined => {
 const conclude = (call: Call, raw: unknown, watch: () => Timing): MaybePromise<Attempt> => {
   if (call.rehearsal || !isPlainDict(raw) || isPlainDict(raw.restart))
     return { result: finish(checkStateReturn(raw)), last: true };
+  if (raw.result === true && isPlainDict(raw.changes) && !hasChanges({ changes: raw.changes }))
+    call.run.busy.delete(call.full);
   return complete(call, raw, watch, checkStateReturn);
 };
 
 const complete = (
-  { run, low, full }: Call,
+  { run, low }: Call,
   raw: PlainDict,
   watch: () => Timing,
   check = (result: PlainDict): PlainDict => result,
 ): MaybePromise<Attempt> => {
-  if (raw.result === true && isPlainDict(raw.changes) && !hasChanges({ changes: raw.changes }))
-    run.busy.delete(full);
   raw.__sls__ = low.__sls__ ?? null;
   raw.__run_num__ = run.runNumber++;
   const timed = (): Attempt => ({
