@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
-import { dirname, isAbsolute, resolve } from 'node:path';
+import { resolve as absolute, dirname, isAbsolute } from 'node:path';
 import { messageOf } from '../../../protocol/error.ts';
-import { constants } from '../safe-fs/fs.ts';
-import { open } from '../safe-fs/promises.ts';
+import { closeSync, constants, fsync, openSync } from '../safe-fs/fs.ts';
 import { statOf } from './file-paths.ts';
 
 /** A file may be in it twice: to keep a set of many files takes longer than to make one when it is due. */
@@ -11,7 +10,7 @@ let last: Promise<string[]> = Promise.resolve([]);
 
 /** This file is to reach the disk before the run ends; until then nothing waits for it. */
 export const fsyncLater = (path: string): void => {
-  unsettled.push(isAbsolute(path) ? path : resolve(path));
+  unsettled.push(isAbsolute(path) ? path : absolute(path));
 };
 
 /**
@@ -75,14 +74,24 @@ const succeeds = (program: string, args: readonly string[]): Promise<boolean> =>
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 const toDisk = async (path: string): Promise<string | undefined> => {
-  // A file that cannot be opened was removed or replaced in the meantime.
-  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => undefined);
+  let fd: number;
   try {
-    await file?.sync();
+    fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch {
+    return undefined; // It was removed or replaced in the meantime.
+  }
+  try {
+    await synced(fd);
     return undefined;
   } catch (error) {
     return `${path} may not outlast a power cut: ${messageOf(error)}`;
   } finally {
-    await file?.close();
+    closeSync(fd);
   }
 };
+
+/** Without promises of Node, which take 2 ms to load. */
+const synced = (fd: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    fsync(fd, error => (error ? reject(error) : resolve()));
+  });

@@ -20,6 +20,7 @@ export {
   fchownSync,
   fdatasyncSync,
   fstatSync,
+  fsync,
   fsyncSync,
   ftruncateSync,
   lstatSync,

@@ -155,8 +155,8 @@ ${lines.replaceAll('NUMBER', String(at))}`,
       expect.arrayContaining(['crypto', 'net']),
     );
     expect(counts['unchanged template10']?.builtins).toEqual([]);
-    // It waits for the disk.
-    expect(counts['new template10']?.builtins).toEqual(['fs/promises']);
+    // On a slow disk it reads on, by a stream.
+    expect(counts['new template10']?.builtins.filter(name => name !== 'net')).toEqual([]);
   });
 
   test('an unchanged file of file.recurse is looked at and compared, without a state of its own', () => {
