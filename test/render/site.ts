@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Data, type Dict, toDict, toPlain } from '../../src/data/values/value.ts';
+import { type Data, type Dict, isDict, toDict, toPlain } from '../../src/data/values/value.ts';
 import { FileRoots } from '../../src/fileserver/file-roots.ts';
 import { showError } from '../../src/protocol/error.ts';
 import type { Plain, PlainDict } from '../../src/protocol/plain.ts';
@@ -13,7 +13,7 @@ import type { RenderContext, RenderRequest } from '../../src/render/types.ts';
 type Given = {
   /** Files of the file roots. */
   readonly files?: Readonly<Record<string, string>>;
-  readonly grains?: PlainDict;
+  readonly grains?: PlainDict | Dict;
   readonly pillar?: PlainDict;
   readonly opts?: PlainDict;
   readonly extra?: Dict;
@@ -30,7 +30,7 @@ export const site = (given: Given = {}) => {
   }
   const calls: unknown[] = [];
   const context: RenderContext = {
-    grains: toDict(given.grains ?? { os: 'Debian' }),
+    grains: isDict(given.grains) ? given.grains : toDict(given.grains ?? { os: 'Debian' }),
     pillar: toDict(given.pillar ?? {}),
     opts: toDict(given.opts ?? {}),
     files: new FileRoots({ base: [root] }),

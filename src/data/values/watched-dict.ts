@@ -7,7 +7,8 @@ import { type Data, type DataKey, type Dict, toPlain } from './value.ts';
 export class WatchedDict extends Map<DataKey, Data> {
   readonly #read = new Set<DataKey>();
   #readAll = false;
-  #settled = false;
+  /** The keys that may be read, where the real values of others will only be known later. */
+  #open: ReadonlySet<DataKey> | undefined;
 
   override get(key: DataKey): Data | undefined {
     this.#note(key);
@@ -62,7 +63,7 @@ export class WatchedDict extends Map<DataKey, Data> {
     const isTrue = (key: DataKey): boolean => same(before.get(key), truth.get(key));
     const all = new Set([...before.keys(), ...truth.keys()]);
     if (![...(this.#readAll ? all : this.#read)].every(isTrue)) return false;
-    this.#settled = true;
+    this.#open = undefined;
     for (const key of all) {
       const value = truth.get(key);
       if (value === undefined) this.delete(key);
@@ -71,14 +72,28 @@ export class WatchedDict extends Map<DataKey, Data> {
     return true;
   }
 
+  /** Whether a value was read, other than those of these keys. */
+  hasRead(known: ReadonlySet<DataKey>): boolean {
+    return this.#readAll || [...this.#read].some(key => !known.has(key));
+  }
+
+  /** Refuses to read other values than those of these keys, until the real ones are set. */
+  close(known: ReadonlySet<DataKey>): void {
+    this.#open = known;
+  }
+
   #note(key: DataKey): void {
-    if (!this.#settled) this.#read.add(key);
+    if (this.#open && !this.#open.has(key)) throw notSettled();
+    this.#read.add(key);
   }
 
   #noteAll(): void {
-    if (!this.#settled) this.#readAll = true;
+    if (this.#open) throw notSettled();
+    this.#readAll = true;
   }
 }
+
+const notSettled = (): Error => new Error('This value is not known yet.');
 
 const same = (one: Data | undefined, other: Data | undefined): boolean =>
   one === other ||

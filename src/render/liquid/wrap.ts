@@ -52,6 +52,8 @@ export class Views {
       get: (_, name) => {
         if (name === Symbol.iterator) return pairs;
         if (name === Symbol.toPrimitive) return () => shown(dict, recorder);
+        // liquidjs looks for a method before it reads any property: that is not a read of the template.
+        if (name === 'toLiquid' && !Map.prototype.has.call(dict, name)) return undefined;
         const key = find(name);
         return key === undefined ? undefined : value(key);
       },

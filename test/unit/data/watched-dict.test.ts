@@ -33,14 +33,16 @@ test('a key that was missing when it was read, and exists now, counts as a chang
   expect(gone.settle(toDict({ mem_total: 100 }))).toBe(false);
 });
 
-test.each<[string, (grains: Dict) => unknown]>([
+const wholeReads: [string, (grains: Dict) => unknown][] = [
   ['by a loop', grains => [...grains]],
   ['by its keys', grains => [...grains.keys()]],
   ['by its values', grains => [...grains.values()]],
   ['by forEach', grains => grains.forEach(() => undefined)],
   ['by its size', grains => grains.size],
   ['by a copy', grains => new Map(grains)],
-])('who reads the whole %s reads each', (_, read) => {
+];
+
+test.each(wholeReads)('who reads the whole %s reads each', (_, read) => {
   const changed = supposed();
   read(changed);
   const same = supposed();
@@ -49,3 +51,33 @@ test.each<[string, (grains: Dict) => unknown]>([
   expect(changed.settle(now({ mem_total: 200 }))).toBe(false);
   expect(same.settle(now({}))).toBe(true);
 });
+
+test('values that are known in any case do not count as read', () => {
+  const grains = supposed();
+  const known = new Set(['os', 'roles']);
+  grains.get('os');
+  grains.has('roles');
+  expect(grains.hasRead(known)).toBe(false);
+
+  grains.has('mem_total');
+  expect(grains.hasRead(known)).toBe(true);
+});
+
+test.each([
+  ...wholeReads,
+  ['one by one', grains => grains.get('dns')],
+  ['by has', grains => grains.has('x')],
+] as [string, (grains: Dict) => unknown][])(
+  'a closed one refuses who reads it %s, until the real values are there',
+  (_, read) => {
+    const grains = supposed();
+    grains.close(new Set(['os']));
+
+    expect(() => read(grains)).toThrow('This value is not known yet.');
+    expect(grains.get('os')).toBe('Debian');
+    expect(grains.hasRead(new Set(['os']))).toBe(false);
+
+    expect(grains.settle(now({ mem_total: 200 }))).toBe(true);
+    expect([...grains]).toEqual([...now({ mem_total: 200 })]);
+  },
+);

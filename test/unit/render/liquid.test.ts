@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Dict, Float } from '../../../src/data/values/value.ts';
+import { type Dict, Float, toDict } from '../../../src/data/values/value.ts';
+import { WatchedDict } from '../../../src/data/values/watched-dict.ts';
 import { site } from '../../render/site.ts';
 
 test('grains, pillar and defaults', async () => {
@@ -9,6 +10,21 @@ test('grains, pillar and defaults', async () => {
       'a: {{ grains.os }}\nb: {{ pillar.nginx.port | default: 80 }}\nc: {{ pillar.apache.port | default: 80 }}\n{% for p in pillar.pkgs %}{{ p }}x: 1\n{% endfor %}',
     ),
   ).toEqual({ a: 'Debian', b: 81, c: 80, ax: 1, bx: 1 });
+});
+
+test('only the grains that a template names are read', async () => {
+  const grains = new WatchedDict(toDict({ os: 'Debian', kernel: 'Linux' }));
+  expect(await site({ grains }).text("{{ grains.os }} {{ grains.none | default: 'no' }}")).toBe(
+    'Debian no',
+  );
+  expect(grains.hasRead(new Set(['os', 'none']))).toBe(false);
+  expect(grains.hasRead(new Set(['os']))).toBe(true);
+});
+
+test('a grain may have the name of a method that liquidjs looks for', async () => {
+  const grains = new WatchedDict(toDict({ toLiquid: 'mine' }));
+  expect(await site({ grains }).text('{{ grains.toLiquid }}')).toBe('mine');
+  expect(grains.hasRead(new Set())).toBe(true);
 });
 
 test('lists and dicts print as text that YAML reads back', async () => {
