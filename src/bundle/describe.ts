@@ -4,7 +4,7 @@ import type {
   ModuleMeta,
   UnknownArguments,
 } from '../protocol/meta.ts';
-import { needsNoGrains } from './describe/needs-no-grains.ts';
+import { needsNoGrains, readsGrainsByCalls } from './describe/needs-no-grains.ts';
 import { virtualNames } from './describe/virtual-names.ts';
 import type { FoundModule } from './discover.ts';
 import {
@@ -149,7 +149,7 @@ const grainless = (
 ): ((source: ModuleSource) => boolean) => {
   const isEligible =
     builtin &&
-    kind === 'exec' &&
+    (kind === 'exec' || kind === 'state') &&
     !parsed.some(
       source =>
         isOpen(source) || ['__virtual__', '__init__'].some(name => source.exports.has(name)),
@@ -157,9 +157,10 @@ const grainless = (
   /** The loader evaluates these files whatever the function. */
   const isAlways = ({ exports }: ModuleSource): boolean =>
     ['__func_alias__', '__virtualname__'].some(name => exports.has(name));
-  if (!isEligible || parsed.some(source => isAlways(source) && !needsNoGrains(sources, source)))
+  const isPlain = kind === 'state' ? readsGrainsByCalls : needsNoGrains;
+  if (!isEligible || parsed.some(source => isAlways(source) && !isPlain(sources, source)))
     return () => false;
-  return source => needsNoGrains(sources, source);
+  return source => isPlain(sources, source);
 };
 
 /** Whether a file may export names that it does not list. */

@@ -17,8 +17,11 @@ export type LoaderConfig = {
   readonly kind?: RuntimeKind;
 };
 
-/** `state`: it runs states; `lazy`: it collects grains only when it is asked for them. */
-export type RuntimeKind = 'state' | 'lazy';
+/**
+ * `state`: it runs states; `lazy`: it calls one function, and collects grains only when it is asked
+ * for them; `state-lazy`: it runs states, and collects grains only when something needs them.
+ */
+export type RuntimeKind = 'state' | 'state-lazy' | 'lazy';
 
 /** The type of the frame that contains the artifact: only the loader knows it. */
 export const artifactFrame = 3;

@@ -96,6 +96,8 @@ export type ModuleContext = {
   readonly states: FunctionTable;
   readonly utils: { readonly [name: string]: Any };
   readonly grains: PlainDict;
+  /** Collects the grains, which no function called by another may miss. Absent where they are known. */
+  readonly collectGrains?: (() => Promise<void> | undefined) | undefined;
   readonly pillar: PlainDict;
   readonly opts: HostOpts;
   /** Shared by all calls of the run: `__context__`. */

@@ -84,6 +84,8 @@ export type RunParams = {
   readonly prefetch?: unknown;
   /** Rendered templates of the chunks from `covered` on follow as events (`RenderedPiece`). */
   readonly rendering?: { readonly run: number; readonly covered: number };
+  /** The functions of its states read no grains, except through functions that they call. */
+  readonly needsNoGrains?: true;
   /** As for `call`; a run that waits for a restart of the host goes on. */
   readonly isLast?: true;
 };

@@ -3,6 +3,7 @@ import type { ArtifactStart } from '../protocol/artifact-head.ts';
 import type { Manifest } from '../protocol/manifest.ts';
 import { collectGrains } from './collect-grains.ts';
 import { idleContext } from './idle-context.ts';
+import { startsWithoutGrains } from './lazy-start.ts';
 import { createRegistry, type FullRegistry } from './registry.ts';
 import { serve } from './serve/serve.ts';
 import { workspaceHolder } from './workspaces.ts';
@@ -24,7 +25,8 @@ export const start = ({ manifest }: { readonly manifest: Manifest }): void => {
     dir: TS.dir,
     suffix: TS.suffix ?? '',
     wipe: TS.wipe === true,
-    isLazy: TS.kind === 'lazy',
+    isLazy: startsWithoutGrains(TS.kind),
+    isCallSent: TS.kind === 'lazy',
     sha: TS.sha,
     ...(TS.pre === undefined ? {} : { preloaded: TS.pre }),
   });

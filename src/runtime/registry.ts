@@ -313,7 +313,10 @@ class Modules implements FullRegistry {
 
   #table(kind: Kind, providers: Providers): FunctionTable {
     return functionTable({
-      find: name => this.#find(kind, name, providers),
+      find: name => {
+        const find = (): MaybePromise<Found> => this.#find(kind, name, providers);
+        return getContext().collectGrains?.()?.then(find) ?? find();
+      },
       has: name => this.#has(kind, name, providers),
       names: () => this.names(kind).filter(name => this.#has(kind, name, providers)),
     });

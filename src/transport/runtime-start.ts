@@ -206,7 +206,7 @@ export class RuntimeStart {
         },
       );
     });
-    checkHello(host, hello, this.#options.kind === 'lazy');
+    checkHello(host, hello, this.#options.kind?.endsWith('lazy') === true);
     return {
       hello,
       peer,

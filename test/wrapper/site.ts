@@ -54,6 +54,7 @@ export const makeSite = async (
     { id: 'web1', grains: {}, minion_opts: {} } as unknown as Host,
     {
       ask: (_, ask) => ask(),
+      grains: async () => undefined,
       refuse: () => undefined,
       ready: () => Promise.resolve(),
       restart: () => Promise.resolve({ took: 0 }),

@@ -11,6 +11,14 @@ import { hostOpts, templateOpts } from './host-opts.ts';
 import type { Shared } from './shared.ts';
 import { noUserModules, type UserModules } from './user-modules.ts';
 
+/**
+ * A grain that each run of states reads. It comes from the grains file of a host: a host with such a
+ * file always sends its grains.
+ */
+const disabling = 'state_runs_disabled';
+
+const noGrains: Dict = new Map();
+
 const onHost: ReadonlySet<string> = new Set(['exec', 'state', 'utils', 'contracts']);
 
 /** One host as the control node knows it: its roster entry, options, grains and modules. */
@@ -18,7 +26,9 @@ export class HostFacts {
   readonly shared: Shared;
   readonly host: Host;
   readonly opts: HostOpts;
-  #grains: Dict = new Map();
+  #watched: WatchedDict | undefined;
+  /** The grains that are known without the host. */
+  #given: ReadonlySet<string> = new Set();
   #modules: readonly ModuleMeta[] = [];
   #own = noUserModules;
   #templateOpts: Dict | undefined;
@@ -48,19 +58,21 @@ export class HostFacts {
   }
 
   get grains(): Dict {
-    return this.#grains;
+    return this.#watched ?? noGrains;
   }
 
   /** Sets the grains: the host's own, overridden by those of roster and configuration. */
   learnGrains(grains: PlainDict): void {
     this.#hearGrains(grains);
-    this.#grains = this.#all(grains);
+    // Templates that have read none keep the object.
+    if (!this.hasReadGrains && this.#watched?.settle(this.#all(grains))) return;
+    this.#watch(this.#all(grains));
   }
 
   /** Assumes these grains until the host has answered. */
   suppose(grains: PlainDict): void {
     this.#hearGrains(grains);
-    this.#grains = new WatchedDict(this.#all(grains));
+    this.#watch(this.#all(grains));
   }
 
   /**
@@ -69,7 +81,29 @@ export class HostFacts {
    */
   confirm(grains: PlainDict): boolean {
     this.#hearGrains(grains);
-    return this.#grains instanceof WatchedDict && this.#grains.settle(this.#all(grains));
+    return this.#watched?.settle(this.#all(grains)) === true;
+  }
+
+  /** Whether something has read a grain that only the host knows. */
+  get hasReadGrains(): boolean {
+    return this.#watched?.hasRead(this.#given) !== false;
+  }
+
+  /**
+   * Continues without the host's grains: until they are learned, reading one throws.
+   *
+   * @returns false if a grain was already read: then nothing is changed
+   */
+  leaveGrains(): boolean {
+    if (this.hasReadGrains) return false;
+    this.#watched?.close(this.#given);
+    return true;
+  }
+
+  #watch(grains: Dict): void {
+    const given = ['id', ...Object.keys((this.opts.grains as PlainDict | undefined) ?? {})];
+    this.#given = new Set(grains.has(disabling) ? given : [...given, disabling]);
+    this.#watched = new WatchedDict(grains);
   }
 
   #all(grains: PlainDict): Dict {

@@ -28,6 +28,8 @@ import { contextForHost, pillarForSls, quietContext, runContext } from './wrappe
 export type AttemptNeeds = Pick<StatesParts, 'ready' | 'restart' | 'guarded' | 'beginLast'> & {
   /** Asks external sources of the pillar. */
   readonly ask: AskSource;
+  /** Asks for the grains of a host that began without them. */
+  readonly grains: () => Promise<void>;
   /** Ends the run because the host made a forbidden request. */
   readonly refuse: (error: TsaltError) => void;
 };
@@ -57,10 +59,12 @@ export class HostAttempt {
   readonly #functions: HostFunctions;
   readonly #texts: KeptTexts;
   readonly #work: HostWork;
+  readonly #askGrains: () => Promise<void>;
   readonly #refuse: (error: TsaltError) => void;
   #handlers: Readonly<Record<string, Handler>> | undefined;
 
-  constructor(shared: Shared, host: Host, { ask, refuse, ...states }: AttemptNeeds) {
+  constructor(shared: Shared, host: Host, { ask, grains, refuse, ...states }: AttemptNeeds) {
+    this.#askGrains = grains;
     this.#refuse = refuse;
     this.#work = new HostWork(host.id);
     this.facts = new HostFacts(shared, host);
@@ -126,9 +130,9 @@ export class HostAttempt {
   }
 
   /** Assumes these grains until the host answers. Work that needs the host waits for `peer`. */
-  suppose(grains: PlainDict, peer: Promise<Peer>): void {
+  suppose(grains: PlainDict, peer: () => Promise<Peer>): void {
     this.facts.suppose(grains);
-    this.calls.connect(peer);
+    this.calls.suppose(peer);
   }
 
   /**
@@ -168,7 +172,10 @@ export class HostAttempt {
         roots: this.facts.shared.fileRoots,
         refs: this.#refs,
         templates: this.#renders,
-        render: this.templates.render,
+        render: async (...request) => {
+          await this.#askGrains();
+          return this.templates.render(...request);
+        },
         renderAhead: this.templates.renderAhead,
         takeKept: this.#texts.take,
         check: this.templates.check,

@@ -27,6 +27,8 @@ export type Wiring = {
   readonly logged?: Set<string>;
   /** See `RuntimeOptions`. */
   readonly isPrepared?: boolean;
+  /** The host collects its grains only when something needs them. */
+  readonly leavesGrains?: boolean;
   /** Called when the start command was sent: the host is busy for a while. */
   readonly onSent?: () => void;
 };
@@ -58,7 +60,7 @@ export const connectRuntime = async (
   run: HostRun,
   connection: Connection,
   slot: RuntimeSlot & { served: Served },
-  { early, grainsProgram, logged = new Set(), isPrepared, onSent }: Wiring,
+  { early, grainsProgram, leavesGrains = false, logged = new Set(), isPrepared, onSent }: Wiring,
 ): Promise<Link> => {
   const { host, shared } = run;
   const { options } = shared.request;
@@ -95,6 +97,7 @@ export const connectRuntime = async (
     ...(grainsProgram ? { grainsProgram } : {}),
     ...(isPrepared ? { isPrepared } : {}),
     ...(shared.request.fun.startsWith('state.') ? { kind: 'state' as const } : {}),
+    ...(leavesGrains ? { kind: 'state-lazy' as const } : {}),
     ...(early?.needsNoGrains ? { kind: 'lazy' as const } : {}),
     events: {
       'state-start': (said: unknown) => begin(readStarted(said)),

@@ -25,6 +25,7 @@ import { runOpts } from '../facts/host-opts.ts';
 import type { HostPillar } from '../pillar/host-pillar.ts';
 import { bindChunks } from '../prepare/bind-chunks.ts';
 import { checkFunctions } from '../prepare/check-functions.ts';
+import { needNoGrains } from '../prepare/grainless-chunks.ts';
 import { lostRequisites } from '../prepare/lost-requisites.ts';
 import { checkSources, plannedJob } from '../prepare/planned-job.ts';
 import { type RenderAhead, RunPrefetch } from '../prepare/prefetch.ts';
@@ -75,6 +76,8 @@ export class HostStates {
   readonly results: StateResults = {};
   /** States were sent to the host. */
   isSent = false;
+  /** A state that was sent reads grains. */
+  needsGrains = false;
   /** Collects the states of a template's own `state.*` call: they are not part of the run. */
   #aside: StateResults | undefined;
   readonly #warned = new Set<string>();
@@ -280,6 +283,8 @@ export class HostStates {
     );
     const planned = facts.shared.request.planned?.runOf(facts.host.id);
     if (planned) checkSources(facts.host.id, planned.sources, await ahead.whole());
+    const needsNoGrains = needNoGrains(chunks, facts.modules);
+    this.needsGrains ||= !needsNoGrains;
     const params = {
       chunks,
       fun: facts.shared.request.fun,
@@ -290,6 +295,7 @@ export class HostStates {
       ...(settings.finished ? { results: settings.finished } : {}),
       ...(facts.shared.request.decide ? { step: true } : {}),
       ...(guard && { guard }),
+      ...(needsNoGrains ? { needsNoGrains } : {}),
       ...(await calls.pillarForModules()),
     };
     return { params, ahead };
@@ -307,7 +313,8 @@ export class HostStates {
 
   /** @param isWhole the states are the run itself, and no restart of the host has interrupted it */
   async #send({ params, ahead }: Job, isWhole = false): Promise<RunResult> {
-    const peer = await this.#parts.calls.peer();
+    const { calls } = this.#parts;
+    const peer = await (isWhole ? calls.wire() : calls.peer());
     await pauseIfLong();
     this.isSent = true;
     const run = nextRun++;

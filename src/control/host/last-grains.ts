@@ -14,15 +14,28 @@ export type KeptGrains = {
   readonly grains: PlainDict;
   /** Calls that read grains which are never known ahead, so speculation is useless for them. */
   readonly useless?: readonly string[];
+  /** Calls of which neither templates nor states have read a grain that only the host knows. */
+  readonly unread?: readonly string[];
+  /** When they were collected, in milliseconds since 1970. */
+  readonly collected?: number;
 };
 
-const mostUseless = 50;
+const mostCalls = 50;
+
+/** For this many milliseconds, runs that read no grains do without them. */
+const longestUnread = 24 * 60 * 60 * 1000;
 
 /** Returns the grains of the host's last run, if speculating on them can help. */
 export const lastGrains = (
   request: Request,
   kept: KeptGrains | undefined,
 ): PlainDict | undefined => (kept?.useless?.includes(callKey(request)) ? undefined : kept?.grains);
+
+/** Whether the run read no grains of the host when it was made before, not long ago. */
+export const wereUnread = (request: Request, { unread, collected = 0 }: KeptGrains): boolean => {
+  const age = Date.now() - collected;
+  return age >= 0 && age < longestUnread && unread?.includes(callKey(request)) === true;
+};
 
 /** Whether a run that learns no grains loses nothing: those of an earlier run are kept, or none ever. */
 export const isKept = (config: Config, host: Host): boolean =>
@@ -36,41 +49,69 @@ export const cachedGrains = (config: Config, host: Host): PlainDict | undefined 
  * Keeps a host's grains for its next run, unless `minion_data_cache` is off. A folder that is not
  * writable, or a damaged cache, only costs time.
  *
- * @param wrong the run was speculative and its cached grains were not sufficient
- * @param read what was kept when the run began, if it was read then
+ * @param found the grains, and how the run used them
  */
 export const keepGrains = async (
   request: Request,
   host: Host,
-  grains: PlainDict,
-  wrong: boolean,
-  read: KeptGrains | undefined,
+  found: FoundGrains,
 ): Promise<void> => {
   if (!request.config.minion_data_cache) return;
   try {
-    await keep(request, host, grains, wrong, read);
+    await keep(request, host, found);
   } catch (error) {
     isUnwritable(request.config.cachedir, error);
   }
 };
 
+/** The grains of a host, and how a run used them. */
+type FoundGrains = {
+  readonly grains: PlainDict;
+  /** The run was speculative and its cached grains were not sufficient. */
+  readonly isWrong: boolean;
+  /** It has read none of them. */
+  readonly isUnread: boolean;
+  /** The cached file, if the run has read it. */
+  readonly read: KeptGrains | undefined;
+};
+
 const keep = async (
   request: Request,
   host: Host,
-  grains: PlainDict,
-  wrong: boolean,
-  read: KeptGrains | undefined,
+  { grains, isWrong, isUnread, read }: FoundGrains,
 ): Promise<void> => {
   const { config } = request;
   // `pid` differs on every run, so it is left out of the cached grains.
   const { pid: _, ...lasting } = grains;
   const before = read ?? readKept(config, host);
   const isSame = JSON.stringify(before?.grains) === JSON.stringify(lasting);
-  if (isSame && !wrong) return;
-  const useless = isSame ? [...(before?.useless ?? []), callKey(request)].slice(-mostUseless) : [];
-  const kept: KeptGrains = { grains: lasting, ...(useless.length > 0 ? { useless } : {}) };
+  const key = callKey(request);
+  const failed = isSame ? before?.useless : undefined;
+  const useless = isSame && isWrong ? withCall(failed, key, true) : failed;
+  const unread = withCall(before?.unread, key, isUnread);
+  const collected = Date.now();
+  const isRecent = Math.abs(collected - (before?.collected ?? 0)) < longestUnread / 2;
+  const isKnown = isSame && useless === before?.useless && unread === before?.unread;
+  if (isKnown && (isRecent || !unread)) return;
+  const kept: KeptGrains = {
+    grains: lasting,
+    ...(useless ? { useless } : {}),
+    ...(unread ? { unread } : {}),
+    collected,
+  };
   privateDir(join(privateDir(config.cachedir), 'grains'));
   await writePrivate(fileOf(config, host), JSON.stringify(kept));
+};
+
+/** Returns a list of calls with or without one; undefined where none is left. */
+const withCall = (
+  calls: readonly string[] | undefined,
+  key: string,
+  isIn: boolean,
+): readonly string[] | undefined => {
+  if ((calls?.includes(key) ?? false) === isIn) return calls;
+  const changed = isIn ? [...(calls ?? []), key] : (calls ?? []).filter(call => call !== key);
+  return changed.length > 0 ? changed.slice(-mostCalls) : undefined;
 };
 
 /** Reads what a host's last run kept. */
@@ -78,7 +119,10 @@ export const readKept = (config: Config, host: Host): KeptGrains | undefined => 
   if (!config.minion_data_cache) return undefined;
   try {
     const kept = JSON.parse(readFileSync(fileOf(config, host), 'utf8')) as KeptGrains;
-    const isWhole = isPlainDict(kept.grains) && Array.isArray(kept.useless ?? []);
+    const isWhole =
+      isPlainDict(kept.grains) &&
+      Array.isArray(kept.useless ?? []) &&
+      Array.isArray(kept.unread ?? []);
     return isWhole ? kept : undefined;
   } catch {
     return undefined;

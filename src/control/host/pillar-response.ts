@@ -76,6 +76,7 @@ export const pillarResponse = async (
   const peer = new AnsweringPeer(host.id, answers);
   const attempt = new HostAttempt(shared, host, {
     ask: (_, ask) => ask(),
+    grains: async () => undefined,
     refuse: () => undefined,
     ready: async () => undefined,
     restart: async () => ({ took: 0 }),

@@ -11,16 +11,16 @@ import { type AskSource, SourceResults } from '../pillar/source-results.ts';
 import { HostAttempt } from './attempt.ts';
 import { type RollbackLink, runWithRollback } from './confirm-rollback.ts';
 import { connectRuntime, servedOf, type Wiring } from './connect-runtime.ts';
-import { askGrains, type EarlyCall, earlyCall } from './early-call.ts';
+import { type EarlyCall, earlyCall } from './early-call.ts';
 import { failedRun } from './failed-run.ts';
+import { HostGrains, mayNeedGrains } from './host-grains.ts';
 import { type HostRun, phase } from './host-run.ts';
 import { RuntimeSlot, type Served } from './kept-runtimes.ts';
-import { type KeptGrains, keepGrains, lastGrains, readKept } from './last-grains.ts';
 import { logIn } from './log-in.ts';
 import { perform, performRaw } from './perform.ts';
 import type { HostWay } from './reach-again.ts';
 import { type RestartLink, restartHost } from './restart-host.ts';
-import { type Speculated, type Speculation, speculate } from './speculation.ts';
+import { commitUnread, type Speculated, type Speculation, speculate } from './speculation.ts';
 
 const bootFile = '/proc/sys/kernel/random/boot_id';
 
@@ -41,15 +41,12 @@ export class HostSession {
   /** The run has a result, so the session can reuse the runtime. */
   #isWell = false;
   #early: EarlyCall | undefined;
-  /** The grains of a host whose early call needed none. */
-  #asked: Promise<void> | undefined;
+  readonly #grains: HostGrains;
   /** The start of the whole runtime, where the program that only collects grains ran before. */
   #complete: Promise<Link> | undefined;
   /** `ssh_pre_flight` must run before anything else does. */
   #isUnprepared = false;
   readonly #logged = new Set<string>();
-  /** Read when the run began, if the speculation could use it. */
-  #lastRun: KeptGrains | undefined;
   #speculation: Speculation | undefined;
   #speculated: Speculated | undefined;
   /** Answers calls from templates of other hosts. */
@@ -63,7 +60,8 @@ export class HostSession {
 
   constructor(run: HostRun) {
     this.#run = run;
-    this.#attempt = this.#newAttempt(run.shared, this.#answers.take, Promise.resolve());
+    this.#grains = new HostGrains(run);
+    this.#attempt = this.#newAttempt(run.shared, this.#answers.take);
   }
 
   /** Runs a function that needs only the sources, not the host. */
@@ -114,9 +112,11 @@ export class HostSession {
     if (this.#isKept && this.#link) return this.#greetedBy(this.#link);
     const { isTarget, shared } = this.#run;
     this.#early = await earlyCall(this.#run, this.#attempt);
+    this.#grains.readLast();
     const wiring: Wiring = {
       ...(isTarget ? { grainsProgram: await shared.grainsProgram() } : {}),
       ...(this.#early ? { early: this.#early } : {}),
+      leavesGrains: this.#grains.mayBeLeft(this.#attempt),
       // Node would delay an unreferenced immediate until the host answers.
       onSent: () => void setImmediate(() => void this.#meanwhile().catch(() => undefined)),
     };
@@ -124,6 +124,8 @@ export class HostSession {
     if (link.isGrainsOnly) return this.#greetedByGrains(link);
     const { grains } = link.hello;
     if (grains) this.#speculated = this.#speculation?.commit(grains, link.peer);
+    else if (!this.#early)
+      this.#speculated = await commitUnread(this.#speculate(), link, this.#grains.ask);
     this.#greetedBy(link);
   }
 
@@ -177,7 +179,7 @@ export class HostSession {
 
   #greetedBy({ hello, peer }: Link): void {
     if (this.#speculated) this.#attempt = this.#speculated.attempt;
-    else this.#attempt.greet(hello.grains ?? {}, peer);
+    else this.#attempt.greet(this.#grains.of(hello), peer);
     this.#greet();
     this.#answering ??= {
       call: async (fun, args, isEarly) => {
@@ -189,14 +191,8 @@ export class HostSession {
     this.#run.gate?.connected();
   }
 
-  /** Asks for the grains of a host that has not collected them, before anything uses them. */
-  #allGrains(): Promise<void> {
-    this.#asked ??= (async () => {
-      const { hello, peer } = this.#link ?? {};
-      if (hello?.grains === null && peer) this.#attempt.facts.learnGrains(await askGrains(peer));
-    })();
-    return this.#asked;
-  }
+  /** Asks for the grains of a host that began without them, before anything uses them. */
+  #allGrains = (): Promise<void> => this.#grains.complete(this.#link, () => this.#attempt);
 
   /** Decides, now that the grains are known, whether the host is a target. */
   async isTarget(): Promise<boolean> {
@@ -215,11 +211,9 @@ export class HostSession {
 
   /** Keeps the host's grains for the speculation of its next run. */
   async keepGrains(): Promise<void> {
-    const { host, shared } = this.#run;
-    const { grains, isPartial } = this.#link?.hello ?? {};
-    if (!grains || this.#isKept || isPartial) return;
-    const wasWrong = this.#speculation !== undefined && !this.#speculated;
-    await keepGrains(shared.request, host, grains, wasWrong, this.#lastRun);
+    if (!this.#link || this.#isKept) return;
+    const isWrong = this.#speculation !== undefined && !this.#speculated;
+    await this.#grains.keep(this.#link, this.#attempt, isWrong);
   }
 
   /** The result of a run that an error ended. */
@@ -284,23 +278,31 @@ export class HostSession {
    * Works while the host starts. Failures are ignored: the same work fails again in the real run.
    */
   async #meanwhile(): Promise<void> {
-    const { host, isTarget, shared } = this.#run;
-    if (this.#speculation || this.#link || this.#early || !shared.request.fun.startsWith('state.'))
-      return;
-    if (!isTarget) this.#lastRun = readKept(shared.request.config, host);
-    const grains = lastGrains(shared.request, this.#lastRun);
-    if (!grains) return this.#attempt.templates.warmUp();
-    this.#speculation = speculate(shared, (quiet, committed) => {
-      const attempt = this.#newAttempt(quiet, this.#answers.record, committed);
-      attempt.suppose(grains, committed);
+    if (this.#link || this.#early || !this.#run.shared.request.fun.startsWith('state.')) return;
+    if (!this.#speculate()) await this.#attempt.templates.warmUp();
+  }
+
+  /** Begins a run that assumes the grains of the last one, if there are any of use. */
+  #speculate(): Speculation | undefined {
+    const { shared } = this.#run;
+    const grains = this.#grains.assumed;
+    if (!grains) return undefined;
+    this.#speculation ??= speculate(shared, (quiet, commit) => {
+      const attempt = this.#newAttempt(quiet, this.#answers.record, () => commit(true));
+      attempt.suppose(grains, () => commit(false));
       const run = { ...this.#run, shared: quiet };
       const result = this.#learnModules(attempt).then(() => perform(run, attempt));
       return { attempt, result };
     });
+    return this.#speculation;
   }
 
   /** @param greeted before it resolves, nothing on the host is changed and no state is counted */
-  #newAttempt(shared: Shared, ask: AskSource, greeted: Promise<unknown>): HostAttempt {
+  #newAttempt(
+    shared: Shared,
+    ask: AskSource,
+    greeted: () => Promise<unknown> = async () => undefined,
+  ): HostAttempt {
     const { host, gate } = this.#run;
     return new HostAttempt(shared, host, {
       ask,
@@ -308,8 +310,9 @@ export class HostSession {
         this.#refused ??= error;
         this.#disconnect();
       },
+      grains: this.#allGrains,
       ready: async () => {
-        await greeted;
+        await greeted();
         await gate?.ready();
       },
       restart: restart => restartHost(this.#restartLink(), restart),
@@ -347,7 +350,7 @@ export class HostSession {
         method,
         async (params, peer) => {
           await this.#greeted;
-          await this.#allGrains();
+          if (mayNeedGrains(method)) await this.#allGrains();
           return this.#attempt.handlers[method]?.(params, peer);
         },
       ]),

@@ -1,6 +1,7 @@
 import type { HostResult, RunEvent } from '../../protocol/event.ts';
 import type { Peer } from '../../protocol/peer.ts';
 import type { PlainDict } from '../../protocol/plain.ts';
+import type { Link } from '../../transport/runtime-link.ts';
 import type { Shared } from '../facts/shared.ts';
 import type { HostAttempt } from './attempt.ts';
 
@@ -13,6 +14,17 @@ export type Speculation = {
    * @returns the attempt and its result; undefined where the run was discarded
    */
   readonly commit: (grains: PlainDict, peer: Peer) => Speculated | undefined;
+  /**
+   * As `commit`, for a host that said hello without grains. Call it once the run waits for the host.
+   *
+   * @returns undefined where the run has read grains; it goes on, and `commit` may follow
+   */
+  readonly commitWithoutGrains: (peer: Peer) => Speculated | undefined;
+  /**
+   * Resolves when the run can do no more without the host: to true if all is rendered, to false if
+   * rendering asks the host for something, after which it may read grains.
+   */
+  readonly waits: Promise<boolean>;
   /** Drops the run: it changed nothing, and none of its events is emitted. */
   readonly discard: () => void;
 };
@@ -27,9 +39,12 @@ export type Speculated = {
  * Prepares a speculative run: makes its attempt, which assumes the cached grains, and performs it.
  *
  * @param shared the run's, with an `emit` that holds events back
- * @param committed resolves at the commit; before, nothing on the host may change
+ * @param commit resolves at the commit; before, nothing on the host may change
  */
-export type Prepare = (shared: Shared, committed: Promise<Peer>) => Speculated;
+export type Prepare = (shared: Shared, commit: Commit) => Speculated;
+
+/** @param isRendered whether nothing remains but to run states */
+type Commit = (isRendered: boolean) => Promise<Peer>;
 
 /**
  * Begins a host's run before the host has answered: rendering and compiling take place while the
@@ -41,22 +56,49 @@ export const speculate = (shared: Shared, prepare: Prepare): Speculation => {
   const committed = new Promise<Peer>(resolve => {
     connect = resolve;
   });
-  const { attempt, result } = prepare({ ...shared, emit: events.emit }, committed);
+  let wait: (isRendered: boolean) => void = () => undefined;
+  const waits = new Promise<boolean>(resolve => {
+    wait = resolve;
+  });
+  const { attempt, result } = prepare({ ...shared, emit: events.emit }, isRendered => {
+    wait(isRendered);
+    return committed;
+  });
+  const end = (): void => wait(true);
   // The caller of `commit` sees a failure. A discarded run fails unseen.
-  result.catch(() => undefined);
+  result.then(end, end);
   const discard = (): void => {
     events.drop();
     attempt.close();
   };
+  const go = (peer: Peer): Speculated => {
+    events.release();
+    connect(peer);
+    return { attempt, result };
+  };
   return {
-    commit: (grains, peer) => {
-      if (!attempt.confirm(grains)) return void discard();
-      events.release();
-      connect(peer);
-      return { attempt, result };
-    },
+    commit: (grains, peer) => (attempt.confirm(grains) ? go(peer) : void discard()),
+    commitWithoutGrains: peer => (attempt.facts.leaveGrains() ? go(peer) : undefined),
+    waits,
     discard,
   };
+};
+
+/**
+ * Commits the run of a host that said hello without grains. If rendering has read a grain, the host is
+ * asked for them first.
+ *
+ * @param link to the host; when it ends, asking fails
+ * @returns undefined where the run was discarded
+ */
+export const commitUnread = async (
+  speculation: Speculation | undefined,
+  { peer, ended }: Pick<Link, 'peer' | 'ended'>,
+  ask: (peer: Peer) => Promise<PlainDict>,
+): Promise<Speculated | undefined> => {
+  const isRendered = await Promise.race([speculation?.waits, ended.then(() => false)]);
+  const speculated = isRendered && speculation?.commitWithoutGrains(peer);
+  return speculated || speculation?.commit(await ask(peer), peer);
 };
 
 /** Holds back the events of a speculative run until its commit. */

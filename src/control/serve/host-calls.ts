@@ -93,7 +93,10 @@ export class HostCalls {
   readonly #renders: RenderRefs;
   /** The context of functions of the control node that are called by others. */
   readonly #context: (seen?: Dict) => WrapperContext;
-  #peer: Peer | Promise<Peer> | (() => Promise<Peer>) | undefined;
+  #peer: Peer | (() => Promise<Peer>) | undefined;
+  #isSupposed = false;
+  /** Something beside states needed the host. */
+  hasAsked = false;
   /** Characters of the responses that templates received. */
   #characters = 0;
   readonly #running = new Map<symbol, string>();
@@ -111,18 +114,30 @@ export class HostCalls {
     this.#context = context;
   }
 
-  /** Sets the wire, its promise, or how to open it when the first call needs it. */
-  connect(peer: Peer | Promise<Peer> | (() => Promise<Peer>)): void {
+  /** Sets the wire, or how to open it when the first call needs it. */
+  connect(peer: Peer | (() => Promise<Peer>)): void {
     this.#peer = peer;
   }
 
+  /** As `connect`, for a run that assumes the grains of a host until there is a wire. */
+  suppose(peer: () => Promise<Peer>): void {
+    this.#peer = peer;
+    this.#isSupposed = true;
+  }
+
   /** Waits for the wire. Throws if none is being opened. */
-  async peer(): Promise<Peer> {
+  async wire(): Promise<Peer> {
     if (typeof this.#peer === 'function') return this.#peer();
     if (this.#peer !== undefined) return this.#peer;
     throw new TsaltError('no-session', `${this.#facts.host.id} is not connected yet.`, {
       kind: 'internal',
     });
+  }
+
+  /** As `wire`, to ask the host something beside the run of its states. */
+  peer(): Promise<Peer> {
+    this.hasAsked = true;
+    return this.wire();
   }
 
   /** Calls an execution function on the host. */
@@ -195,7 +210,7 @@ export class HostCalls {
   ): Promise<Data> {
     const wrapper = await this.wrapper(fun);
     // A speculative run may assume the wrong grains: nothing is changed before it is committed.
-    if (wrapper?.changes) await this.#peer;
+    if (wrapper?.changes && this.#isSupposed) await this.peer();
     if (wrapper) return dataOf(await callWrapper(fun, wrapper, this.#context(seen), args, kwargs));
     const known = { ...(seen ? { seen } : {}), unnamed, mostBytes: mostForTemplates };
     const { value } = await this.callHost(fun, args.map(toPlain), toPlainDict(kwargs), known);

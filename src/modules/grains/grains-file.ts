@@ -3,16 +3,16 @@ import { replaceFile } from '../_shared/files/write-file.ts';
 import { readFileSync } from '../_shared/safe-fs/fs.ts';
 import { formatSimpleYaml, parseSimpleYaml } from '../_shared/text/simple-yaml.ts';
 import { __opts__, CommandExecutionError, type PlainDict } from '../api.ts';
+import { grainsFileOf } from './grains-file-path.ts';
 
-/** Returns the path of the host's grains file, like Salt. The option `grains_file` changes it. */
+/** Returns the path of the host's grains file. */
 export const grainsFile = (): string => {
   try {
-    const own: unknown = __opts__.grains_file;
-    if (typeof own === 'string' && own !== '') return own;
+    return grainsFileOf(__opts__);
   } catch {
     // no run yet: the default
+    return grainsFileOf({});
   }
-  return '/etc/salt/grains';
 };
 
 /**

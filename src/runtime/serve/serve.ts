@@ -22,6 +22,8 @@ export type ServeOptions = {
   readonly collectGrains: (log: GrainsLog) => Promise<PlainDict>;
   /** The hello comes without grains: they are collected when something needs them. */
   readonly isLazy?: boolean;
+  /** Its call came with the command that started it: it need not say hello before it reads. */
+  readonly isCallSent?: boolean;
   /** User modules may compute endlessly, so earlier results are flushed before they run. */
   readonly hasUserModules?: boolean;
   /** The artifact's hash. */
@@ -41,7 +43,7 @@ export type ServeOptions = {
  * and answers `ping` with `pong`. Ends the process.
  */
 export const serve = (options: ServeOptions): void => {
-  const { registry, dir, suffix = '', isLazy = false, preloaded } = options;
+  const { registry, dir, suffix = '', isLazy = false, isCallSent = false, preloaded } = options;
   const usual = dir.endsWith(suffix) ? dir.slice(0, dir.length - suffix.length) : dir;
   const wire = openWire();
   const outbox = new Outbox((name, payload) => void peer.event(name, payload));
@@ -125,8 +127,7 @@ export const serve = (options: ServeOptions): void => {
     watchSignals(shutdown);
     read = receiveFrom({ wire, peer, shutdown, first, isLast: () => isLast });
   };
-  // The call of a lazy one came with the command that started it.
-  if (isLazy || preloaded?.length) begin(true);
+  if (isCallSent || preloaded?.length) begin(true);
   // It has said hello by then, unless grains of the user take longer.
   else setImmediate(begin, false);
 };

@@ -1,7 +1,8 @@
-import type { ModuleContext } from '../../modules/api.ts';
+import { getContext, type ModuleContext, withContext } from '../../modules/api.ts';
 import { TsaltError } from '../../protocol/error.ts';
-import type { HostOpts } from '../../protocol/job.ts';
+import type { HostOpts, RunParams } from '../../protocol/job.ts';
 import { isPlainDict, type Plain, type PlainDict } from '../../protocol/plain.ts';
+import { LaterGrains } from './later-grains.ts';
 import type { SessionHost } from './session-host.ts';
 
 /** The modules of this host: their functions, and the context in which their code runs. */
@@ -31,6 +32,26 @@ export class HostModules {
     return this.#contextWith(await this.grains(), opts, pillar);
   }
 
+  /**
+   * Makes the context of a run whose states read no grains by themselves: unless they are known,
+   * they are collected when something else needs them.
+   */
+  async contextOfRun({
+    opts,
+    pillar = {},
+    needsNoGrains,
+  }: RunParams): Promise<{ readonly context: ModuleContext; readonly later?: LaterGrains }> {
+    if (!needsNoGrains || this.#grains !== undefined)
+      return { context: await this.context(opts, pillar) };
+    const context = this.#contextWith({}, opts, pillar);
+    const later = new LaterGrains(context.grains, async () =>
+      // Not in the context of the state that needs them.
+      withUserGrains(await withContext(context, () => this.grains()), opts),
+    );
+    const { collect: collectGrains, grains } = later;
+    return { context: { ...context, grains, collectGrains }, later };
+  }
+
   /** Makes the context of a function that reads no grains. */
   contextWithoutGrains(opts: HostOpts, pillar: PlainDict): ModuleContext {
     return this.#contextWith({}, opts, pillar);
@@ -56,6 +77,7 @@ export class HostModules {
 
   /** Calls an execution function. @throws TsaltError `no-function` */
   execute = async (fun: string, args: readonly Plain[], kwargs: PlainDict): Promise<unknown> => {
+    await getContext().collectGrains?.();
     const resolved = await this.#host.registry.resolve('exec', fun);
     if (!resolved.ok) {
       const { reason, cause } = resolved;

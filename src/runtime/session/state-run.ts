@@ -16,6 +16,7 @@ import { keepLostRun, takeLostRun } from '../lost-run.ts';
 import { finishedOf, startedOf, withoutChanges } from '../report.ts';
 import type { ArrivingPrefetch } from './arriving-prefetch.ts';
 import { type HostModules, withUserGrains } from './host-modules.ts';
+import type { LaterGrains } from './later-grains.ts';
 import { LiveOutput } from './live-output.ts';
 import type { RunningStates } from './running-states.ts';
 import type { SessionHost } from './session-host.ts';
@@ -44,8 +45,8 @@ export const runStates = async (params: RunParams, parts: RunParts): Promise<Run
     isWhole: wholeRuns.has(params.fun ?? ''),
     warn,
   });
-  const context = await parts.modules.context(params.opts, params.pillar ?? {});
-  const run = new StateRun(params, parts, context);
+  const { context, later } = await parts.modules.contextOfRun(params);
+  const run = new StateRun(params, parts, context, later);
   const { results, aborted, restart } = await withContext(run.context, () =>
     inLongRun(params.chunks, () => runChunks(run.engineHost(journal), params.chunks)),
   ).finally(journal.end);
@@ -77,11 +78,13 @@ class StateRun {
   readonly #params: RunParams;
   readonly #parts: RunParts;
   readonly #context: ModuleContext;
+  #later: LaterGrains | undefined;
   readonly #live: LiveOutput;
   #grains: PlainDict;
   #pillar: PlainDict;
 
-  constructor(params: RunParams, parts: RunParts, context: ModuleContext) {
+  constructor(params: RunParams, parts: RunParts, context: ModuleContext, later?: LaterGrains) {
+    this.#later = later;
     this.#params = params;
     this.#parts = parts;
     this.#live = new LiveOutput(parts.host.emit.output);
@@ -110,7 +113,7 @@ class StateRun {
       execute: (fun, args, kwargs) => modules.execute(fun, args as Plain[], kwargs),
       hasFunction: modules.knows,
       opts,
-      grains: () => this.#grains,
+      grains: () => this.#later?.known ?? this.#grains,
       context: this.#context.context,
       inState: (view, work) => withContext(this.#stateContext(view), work),
       withOwnLog: (low, work) =>
@@ -186,6 +189,7 @@ class StateRun {
     const { host, modules } = this.#parts;
     const grains = await modules.refreshGrains();
     this.#grains = withUserGrains(grains, this.#params.opts);
+    this.#later = undefined;
     await host.request('control.grains', { grains }).catch((error: unknown) => {
       host.emit.log('warning', 'state', `Templates see the old grains: ${String(error)}`);
     });

@@ -115,6 +115,7 @@ export const checkProject = async (check: ProjectCheck): Promise<CheckedProject>
     const peer = new OfflinePeer(answers, artifact.modules);
     const attempt = new HostAttempt(shared, host, {
       ask: (_, ask) => ask(),
+      grains: async () => undefined,
       refuse: () => undefined,
       ready: async () => undefined,
       restart: async () => ({ took: 0 }),

@@ -22,6 +22,7 @@ serve({
   sha: '',
   dir,
   isLazy: kind === 'lazy',
+  isCallSent: kind === 'lazy',
   collectGrains: async () => ({
     id: 'h',
     os: 'Debian',

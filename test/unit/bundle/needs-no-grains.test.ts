@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parse } from '@babel/parser';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { describeModule } from '../../../src/bundle/describe.ts';
 import { builtinMetadata } from '../../../src/bundle/metadata.ts';
 import { createSources } from '../../../src/bundle/source.ts';
@@ -117,8 +117,62 @@ test('a module that decides on the host whether it is loaded needs grains for it
   ).toEqual([]);
 });
 
-test('only execution functions that are built in can do without', () => {
-  expect(grainless({ 'm/one.ts': one }, 'state')).toEqual([]);
+describe('states', () => {
+  const state = (imports: string, body: string): string[] =>
+    grainless(
+      { 'm/one.ts': `import { ${imports} } from '../api.ts';\nexport const one = ${body};\n` },
+      'state',
+    );
+
+  test.each([
+    ['__salt__', "async () => __salt__['cmd.run']('id')"],
+    ['__salt__, type Plain', 'async (fun: string) => __salt__[fun]()'],
+    ['__states__', "async () => __states__['file.managed']('/x')"],
+    ['__low__, __opts__', '() => __low__.name ?? __opts__.test'],
+    ['getContext', '() => getContext().env'],
+  ])('one that imports %s can wait for grains until it calls another function', (imports, body) => {
+    expect(state(imports, body)).toEqual(['one']);
+  });
+
+  test.each([
+    ['__grains__', '() => __grains__.os'],
+    ['__salt__', "() => 'cmd.run' in __salt__"],
+    ['__salt__', '() => Object.keys(__salt__)'],
+    ['__utils__', "() => __utils__['x.y']()"],
+    ['getContext', '() => getContext().grains.os'],
+    ['getContext', '() => { const { grains } = getContext(); return grains; }'],
+    ['getContext', "() => getContext().salt['grains.get']('os')"],
+    ['getContext', "() => getContext().provider('pkg')"],
+    ['untyped', '() => untyped'],
+  ])('one that imports %s may read grains by itself: %s', (imports, body) => {
+    expect(state(imports, body)).toEqual([]);
+  });
+
+  test('those of files that load others when they need them are judged with these', () => {
+    const files = (far: string): Record<string, string> => ({
+      'm/one.ts': "export const one = async () => (await import('../_shared/far.ts')).far;\n",
+      '_shared/far.ts': far,
+    });
+    expect(grainless(files('export const far = 1;\n'), 'state')).toEqual(['one']);
+    const reads = "import { __grains__ } from '../api.ts';\nexport const far = __grains__;\n";
+    expect(grainless(files(reads), 'state')).toEqual([]);
+  });
+
+  test('files, hosts and INI files can wait; packages, services and users cannot', () => {
+    const can = builtinMetadata().flatMap(({ kind, file, functions }) =>
+      kind === 'state' && functions.every(fun => fun.needsNoGrains) ? [file] : [],
+    );
+    expect(can).toEqual(expect.arrayContaining(['host', 'ini_manage', 'test']));
+    for (const name of ['pkg', 'service', 'user', 'grains']) expect(can).not.toContain(name);
+    const managed = builtinMetadata()
+      .find(({ kind, file }) => kind === 'state' && file === 'file')
+      ?.functions.filter(fun => fun.needsNoGrains)
+      .map(({ name }) => name);
+    expect(managed).toEqual(expect.arrayContaining(['managed', 'directory', 'recurse', 'line']));
+  });
+});
+
+test('only functions that are built in can do without', () => {
   const { functions } = workshop({ 'salt/_modules/m.ts': one }).describe('m');
   expect(functions[0]).not.toHaveProperty('needsNoGrains');
 });
