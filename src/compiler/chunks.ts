@@ -121,9 +121,12 @@ const eachArgument = (chunk: Chunk, set: (key: DataKey, value: Data) => void): v
   if (origin.env !== undefined) set('__env__', origin.env);
   if (origin.tags !== undefined) set('__tags__', [...origin.tags]);
   set('__id__', id);
-  for (const arg of listOf(state.args))
-    for (const [key, value] of isDict(arg) ? arg : [])
+  for (const arg of listOf(state.args)) {
+    if (!isDict(arg)) continue;
+    arg.forEach((value, key) => {
       if (!notPassed.has(key)) set(key, key === 'name' && typeof value !== 'string' ? id : value);
+    });
+  }
   if (state.order !== undefined) set('order', state.order);
   if (named !== undefined) {
     const { name, own } = readName(named);

@@ -10,9 +10,7 @@ export const containsSlot = (value: Plain | undefined): boolean => {
   if (typeof value === 'string') return value.startsWith(slotPrefix);
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return value.some(containsSlot);
-  for (const [key, item] of Object.entries(value))
-    if (key.startsWith(slotPrefix) || containsSlot(item)) return true;
-  return false;
+  return Object.keys(value).some(key => key.startsWith(slotPrefix) || containsSlot(value[key]));
 };
 
 /** The call of a slot. */

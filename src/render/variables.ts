@@ -1,4 +1,4 @@
-import { type Data, type Dict, isDict } from '../data/values/value.ts';
+import { type Dict, isDict } from '../data/values/value.ts';
 import { withoutEnd } from '../data/values/without-end.ts';
 import type { RenderRequest } from './types.ts';
 
@@ -9,16 +9,12 @@ import type { RenderRequest } from './types.ts';
  */
 export const templateVariables = (request: RenderRequest): Dict => {
   const { context, saltenv, sls } = request;
-  const variables: Dict = new Map<string, Data>([
-    ['grains', context.grains],
-    ['pillar', context.pillar],
-    ['opts', context.opts],
-    ['saltenv', saltenv],
-  ]);
-  const extra = context.extra ?? new Map();
+  const { grains, pillar, opts, extra } = context;
+  const variables: Dict = new Map();
+  variables.set('grains', grains).set('pillar', pillar).set('opts', opts).set('saltenv', saltenv);
   if (sls !== undefined) variables.set('sls', sls);
-  for (const [name, value] of placesOf(request)) variables.set(name, value);
-  for (const [name, value] of isDict(extra) ? extra : []) variables.set(name, value);
+  placesOf(request).forEach((value, name) => void variables.set(name, value));
+  if (isDict(extra)) extra.forEach((value, name) => void variables.set(name, value));
   return variables;
 };
 
@@ -30,7 +26,7 @@ const placesOf = ({ file, sls, tplfile }: Place): Places => {
     return before.places;
   const name = tplfile ?? templateName(file, sls);
   const folder = name.includes('/') ? name.slice(0, name.lastIndexOf('/')) : '';
-  const places: Places = [
+  const places: Places = new Map([
     ['tplpath', file],
     ['tplfile', name],
     ['tpldir', folder === '' ? '.' : folder],
@@ -40,12 +36,13 @@ const placesOf = ({ file, sls, tplfile }: Place): Places => {
     ['slsdotpath', folder.replaceAll('/', '.')],
     ['slscolonpath', folder.replaceAll('/', ':')],
     ['sls_path', folder.replaceAll('/', '_')],
-  ];
+  ]);
   before = { file, sls, tplfile, places };
   return places;
 };
 
-type Places = readonly (readonly [name: string, value: string])[];
+/** Values by name. */
+type Places = ReadonlyMap<string, string>;
 
 /** States often render one template in a row. */
 let before: (Place & { readonly places: Places }) | undefined;

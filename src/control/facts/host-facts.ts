@@ -27,8 +27,6 @@ export class HostFacts {
   readonly host: Host;
   readonly opts: HostOpts;
   #watched: WatchedDict | undefined;
-  /** The grains that are known without the host. */
-  #given: ReadonlySet<string> = new Set();
   #modules: readonly ModuleMeta[] = [];
   #own = noUserModules;
   #templateOpts: Dict | undefined;
@@ -63,16 +61,15 @@ export class HostFacts {
 
   /** Sets the grains: the host's own, overridden by those of roster and configuration. */
   learnGrains(grains: PlainDict): void {
-    this.#hearGrains(grains);
+    const all = this.#all(grains);
     // Templates that have read none keep the object.
-    if (!this.hasReadGrains && this.#watched?.settle(this.#all(grains))) return;
-    this.#watch(this.#all(grains));
+    const isSettled = !this.hasReadGrains && this.#watched?.settle(all);
+    this.#hearGrains(grains, (isSettled && this.#watched) || this.#watch(all));
   }
 
   /** Assumes these grains until the host has answered. */
   suppose(grains: PlainDict): void {
-    this.#hearGrains(grains);
-    this.#watch(this.#all(grains));
+    this.#hearGrains(grains, this.#watch(this.#all(grains)));
   }
 
   /**
@@ -80,13 +77,14 @@ export class HostFacts {
    * right
    */
   confirm(grains: PlainDict): boolean {
-    this.#hearGrains(grains);
-    return this.#watched?.settle(this.#all(grains)) === true;
+    if (!this.#watched) return false;
+    this.#hearGrains(grains, this.#watched);
+    return this.#watched.settle(this.#all(grains));
   }
 
   /** Whether something has read a grain that only the host knows. */
   get hasReadGrains(): boolean {
-    return this.#watched?.hasRead(this.#given) !== false;
+    return this.#watched?.hasRead !== false;
   }
 
   /**
@@ -96,30 +94,34 @@ export class HostFacts {
    */
   leaveGrains(): boolean {
     if (this.hasReadGrains) return false;
-    this.#watched?.close(this.#given);
+    this.#watched?.close();
     return true;
   }
 
-  #watch(grains: Dict): void {
+  #watch(grains: Dict): WatchedDict {
     const given = ['id', ...Object.keys((this.opts.grains as PlainDict | undefined) ?? {})];
-    this.#given = new Set(grains.has(disabling) ? given : [...given, disabling]);
-    this.#watched = new WatchedDict(grains);
+    const known = new Set(grains.has(disabling) ? given : [...given, disabling]);
+    this.#watched = new WatchedDict(grains, known);
+    return this.#watched;
   }
 
   #all(grains: PlainDict): Dict {
     return toDict({ ...grains, ...(this.opts.grains as PlainDict), id: this.host.id });
   }
 
-  /** Taints the host's own grains. Those of roster and configuration replace them, and are clean. */
-  #hearGrains(grains: PlainDict): void {
+  /** Taints the host's own grains, once something has read one. Those of roster and configuration replace them, and are clean. */
+  #hearGrains(grains: PlainDict, watched: WatchedDict): void {
     this.#said.push(grains);
     const given = this.opts.grains as PlainDict | undefined;
-    for (const [name, value] of Object.entries(grains)) {
-      if (name === 'id' || (given && Object.hasOwn(given, name))) continue;
-      const source = `grain "${name}"`;
-      this.taint.hear(name, source);
-      this.taint.hear(value, source);
-    }
+    const hear = (): void => {
+      for (const [name, value] of Object.entries(grains)) {
+        if (name === 'id' || (given && Object.hasOwn(given, name))) continue;
+        const source = `grain "${name}"`;
+        this.taint.hear(name, source);
+        this.taint.hear(value, source);
+      }
+    };
+    this.taint.hearOnceUsed(() => watched.hasRead, hear);
   }
 
   /** Taints the result of a call to the host. */

@@ -19,7 +19,7 @@ export const hostOpts = (
   host: Host,
   { test }: { test?: boolean | undefined } = {},
 ): HostOpts => ({
-  ...ownOptions(config, isForHosts),
+  ...ownOptions(config).forHosts,
   hash_type: 'sha256',
   file_client: 'local',
   state_aggregate: config.state_aggregate as never,
@@ -41,7 +41,7 @@ export const hostOpts = (
 export const templateOpts = (config: Config, opts: HostOpts): Dict =>
   toDict({
     __cli: 'salt-call',
-    ...ownOptions(config, () => true),
+    ...ownOptions(config).all,
     ...opts,
     ...keyPlaces(config),
     file_roots: plainRoots(config.file_roots),
@@ -59,11 +59,23 @@ const keyPlaces = ({ options }: Config): PlainDict =>
 const plainRoots = (roots: Readonly<Record<string, readonly string[]>>): PlainDict =>
   Object.fromEntries(Object.entries(roots).map(([env, dirs]) => [env, [...dirs]]));
 
-/** Options of tsalt.yaml that are not settings of tsalt-ssh itself. */
-const ownOptions = (config: Config, isWanted: (name: string) => boolean): PlainDict => {
-  const names = [...config.options].filter(([key]) => !ours.has(String(key)));
-  return toPlainDict(new Map(names.filter(([key]) => isWanted(String(key)))));
+/** Options of tsalt.yaml that are not settings of tsalt-ssh itself. Read once: all hosts have the same. */
+const ownOptions = (config: Config): OwnOptions => {
+  const known = ownOptionsOf.get(config);
+  if (known) return known;
+  const own = [...config.options].filter(([key]) => !ours.has(String(key)));
+  const forHosts = own.filter(([key]) => isForHosts(String(key)));
+  const options = {
+    all: toPlainDict(new Map(own)),
+    forHosts: toPlainDict(new Map(forHosts)),
+  };
+  ownOptionsOf.set(config, options);
+  return options;
 };
+
+type OwnOptions = { readonly all: PlainDict; readonly forHosts: PlainDict };
+
+const ownOptionsOf = new WeakMap<Config, OwnOptions>();
 
 const isForHosts = (name: string): boolean => name.includes('.') || hostOptions.includes(name);
 

@@ -80,15 +80,15 @@ export const checkChunks = (
   modules: readonly ModuleMeta[],
   isStrict = false,
 ): CheckedChunks => {
-  const functions = functionsOf(chunks, modules);
   const bound: LowChunk[] = [];
   const faults: ChunkError[] = [];
   const warnings: ChunkError[] = [];
   for (const given of chunks) {
     const name = `${given.state}.${given.fun}`;
-    const fun = functions.get(name);
+    const functions = functionsOf(modules, given.state);
+    const fun = functions.get(given.fun);
     const chunk = withFloatStrings(given, fun);
-    if (!functions.has(name)) warnings.push(...misspelt(name, given, modules));
+    if (!functions.has(given.fun)) warnings.push(...misspelt(name, given, modules));
     if (!fun) {
       bound.push(chunk);
       continue;
@@ -122,20 +122,26 @@ export const checkChunks = (
   return { chunks: bound, faults, warnings };
 };
 
-/** Functions of the states that are used, where just one module has them. */
-const functionsOf = (
-  chunks: readonly LowChunk[],
-  modules: readonly ModuleMeta[],
-): Map<string, FunctionMeta | undefined> => {
+/** By modules, which all hosts of a run have in common, and by state. */
+const known = new WeakMap<readonly ModuleMeta[], Map<string, StateFunctions>>();
+
+/** Functions of a state; undefined where several modules have one. */
+type StateFunctions = ReadonlyMap<string, FunctionMeta | undefined>;
+
+const functionsOf = (modules: readonly ModuleMeta[], state: string): StateFunctions => {
+  const states = known.get(modules) ?? new Map<string, StateFunctions>();
+  known.set(modules, states);
+  const functions = states.get(state) ?? findFunctions(modules, state);
+  states.set(state, functions);
+  return functions;
+};
+
+const findFunctions = (modules: readonly ModuleMeta[], state: string): StateFunctions => {
   const functions = new Map<string, FunctionMeta | undefined>();
-  const used = new Set(chunks.map(({ state }) => state));
   for (const module of modules) {
-    const own = module.virtualname ?? module.file;
-    if (module.kind !== 'state' || !used.has(own)) continue;
-    for (const meta of module.functions) {
-      const name = `${own}.${meta.name}`;
-      functions.set(name, functions.has(name) ? undefined : meta);
-    }
+    if (module.kind !== 'state' || (module.virtualname ?? module.file) !== state) continue;
+    for (const meta of module.functions)
+      functions.set(meta.name, functions.has(meta.name) ? undefined : meta);
   }
   return functions;
 };

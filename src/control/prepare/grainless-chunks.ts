@@ -11,27 +11,36 @@ export const needNoGrains = (
   chunks: readonly LowChunk[],
   modules: readonly ModuleMeta[],
 ): boolean => {
-  const states = modules.filter(({ kind }) => kind === 'state');
-  const known = new Map<string, boolean>();
-  return chunks.every(chunk => {
-    const { state, fun } = chunk;
-    if (conditions.some(name => Object.hasOwn(chunk, name))) return false;
-    const name = `${state}.${fun}`;
-    const isKnown = known.get(name) ?? isGrainless(states, state, fun);
-    known.set(name, isKnown);
-    return isKnown;
-  });
+  const isGrainless = grainlessIn(modules);
+  return chunks.every(
+    chunk =>
+      isGrainless(chunk.state, chunk.fun) && !conditions.some(name => Object.hasOwn(chunk, name)),
+  );
 };
 
 const conditions = ['onlyif', 'unless', 'creates', 'check_cmd'];
 
-const isGrainless = (states: readonly ModuleMeta[], state: string, fun: string): boolean => {
-  const [module, other] = states.filter(({ file, virtualname, virtual = [] }) =>
-    [file, virtualname, ...virtual].includes(state),
+/** By modules, which all hosts of a run have in common, and by state: functions that need no grains. */
+const known = new WeakMap<readonly ModuleMeta[], Map<string, ReadonlySet<string>>>();
+
+const grainlessIn = (modules: readonly ModuleMeta[]) => {
+  const states = known.get(modules) ?? new Map<string, ReadonlySet<string>>();
+  known.set(modules, states);
+  return (state: string, fun: string): boolean => {
+    const functions = states.get(state) ?? new Set(findGrainless(modules, state));
+    states.set(state, functions);
+    return functions.has(fun);
+  };
+};
+
+/** Returns the functions of a state that need no grains, if just one module has its name. */
+const findGrainless = (modules: readonly ModuleMeta[], state: string): string[] => {
+  const [module, other] = modules.filter(
+    ({ kind, file, virtualname, virtual = [] }) =>
+      kind === 'state' && [file, virtualname, ...virtual].includes(state),
   );
-  if (!module?.builtin || other) return false;
+  if (!module?.builtin || other) return [];
   const { functions, hooks = [] } = module;
-  return [functions.find(({ name }) => name === fun), ...hooks].every(
-    found => found?.needsNoGrains === true,
-  );
+  if (!hooks.every(({ needsNoGrains }) => needsNoGrains)) return [];
+  return functions.filter(({ needsNoGrains }) => needsNoGrains).map(({ name }) => name);
 };

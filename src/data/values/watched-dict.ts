@@ -6,9 +6,16 @@ import { type Data, type DataKey, type Dict, toPlain } from './value.ts';
  */
 export class WatchedDict extends Map<DataKey, Data> {
   readonly #read = new Set<DataKey>();
+  readonly #known: ReadonlySet<DataKey>;
   #readAll = false;
-  /** The keys that may be read, where the real values of others will only be known later. */
-  #open: ReadonlySet<DataKey> | undefined;
+  #hasRead = false;
+  #isClosed = false;
+
+  /** @param known keys whose values are certainly right */
+  constructor(assumed: Iterable<[DataKey, Data]>, known: ReadonlySet<DataKey> = new Set()) {
+    super(assumed);
+    this.#known = known;
+  }
 
   override get(key: DataKey): Data | undefined {
     this.#note(key);
@@ -63,7 +70,7 @@ export class WatchedDict extends Map<DataKey, Data> {
     const isTrue = (key: DataKey): boolean => same(before.get(key), truth.get(key));
     const all = new Set([...before.keys(), ...truth.keys()]);
     if (![...(this.#readAll ? all : this.#read)].every(isTrue)) return false;
-    this.#open = undefined;
+    this.#isClosed = false;
     for (const key of all) {
       const value = truth.get(key);
       if (value === undefined) this.delete(key);
@@ -72,28 +79,31 @@ export class WatchedDict extends Map<DataKey, Data> {
     return true;
   }
 
-  /** Whether a value was read, other than those of these keys. */
-  hasRead(known: ReadonlySet<DataKey>): boolean {
-    return this.#readAll || [...this.#read].some(key => !known.has(key));
+  /** Whether a value was read that is not certain. */
+  get hasRead(): boolean {
+    return this.#hasRead;
   }
 
-  /** Refuses to read other values than those of these keys, until the real ones are set. */
-  close(known: ReadonlySet<DataKey>): void {
-    this.#open = known;
+  /** Refuses to read values that are not certain, until the real ones are set. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   #note(key: DataKey): void {
-    if (this.#open && !this.#open.has(key)) throw notSettled();
+    if (!this.#known.has(key)) this.#noteUncertain();
     this.#read.add(key);
   }
 
   #noteAll(): void {
-    if (this.#open) throw notSettled();
+    this.#noteUncertain();
     this.#readAll = true;
   }
-}
 
-const notSettled = (): Error => new Error('This value is not known yet.');
+  #noteUncertain(): void {
+    if (this.#isClosed) throw new Error('This value is not known yet.');
+    this.#hasRead = true;
+  }
+}
 
 const same = (one: Data | undefined, other: Data | undefined): boolean =>
   one === other ||

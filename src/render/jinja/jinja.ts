@@ -9,7 +9,7 @@ import { filters } from './filters/filters.ts';
 import { makeGlobals } from './globals.ts';
 import { reportJinjaError } from './report.ts';
 import { compileSource } from './run/compile.ts';
-import { copyOnRead } from './run/copy-on-read.ts';
+import { copyOfConstant } from './run/copy-on-read.ts';
 import { Deferred, type Names } from './run/deferred.ts';
 import { OutputBuffer } from './run/execute.ts';
 import { TemplateContext } from './run/frame.ts';
@@ -38,7 +38,7 @@ const renderOwn = async (text: string, stage: Stage): Promise<string> => {
   const variables = stage.variables();
   const { context, saltenv, file } = request;
   // The copy is for the recorder, which has to know of each read.
-  const opts = recorder ? (copyOnRead(context.opts, recorder) as Dict) : context.opts;
+  const opts = recorder ? (copyOfConstant(context.opts, recorder) as Dict) : context.opts;
   const run = new Run({
     limits: jinjaLimitsFrom(opts),
     isStrict: !isTruthy(opts.get('allow_undefined') ?? null),
@@ -80,17 +80,18 @@ const isSls = (variables: Dict): boolean => Boolean(variables.get('sls'));
 /** Adds the variables of the stage, which are copied on first access, for one template. */
 const addNames = (names: Names, variables: Dict, { request, recorder }: Stage): void => {
   const { grains, pillar, opts } = request.context;
-  for (const [name, value] of variables) {
+  // Entries of a loop would be objects, for each template of each state.
+  variables.forEach((value, name) => {
     const isWatched = value === grains || value === pillar || value === opts;
     names.set(String(name), own(value, isWatched ? recorder : undefined, value === pillar));
-  }
+  });
   if (!variables.has('salt')) names.set('salt', new SaltObject());
 };
 
 const own = (value: Data, recorder: Recorder | undefined, isPillar: boolean): Value | Deferred => {
   if (typeof value !== 'object' || value === null) return value;
   return new Deferred(() => {
-    const copy = copyOnRead(value, recorder);
+    const copy = copyOfConstant(value, recorder);
     return isPillar ? markPillar(copy) : copy;
   });
 };

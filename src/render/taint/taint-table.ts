@@ -40,6 +40,9 @@ export class TaintTable implements TaintSource {
   /** Data sent by the host and not indexed yet: most runs of one command never need it. */
   readonly #unread: { readonly data: Plain; readonly source: string }[] = [];
 
+  /** Data that taints nothing before something has used it. */
+  #late: { readonly isUsed: () => boolean; readonly hear: () => void }[] = [];
+
   /**
    * @param owner the host's id, which stays clean although the host sends it.
    * @param below the known taint, for the table of one rendering.
@@ -54,15 +57,20 @@ export class TaintTable implements TaintSource {
     this.#unread.push({ data, source });
   }
 
+  /** Calls `hear`, which taints data, once the data is used: until then, no string is made of it. */
+  hearOnceUsed(isUsed: () => boolean, hear: () => void): void {
+    this.#late.push({ isUsed, hear });
+  }
+
   of(text: string): Ranges | undefined {
-    if (this.#unread.length > 0) this.#read();
+    this.#read();
     const own = this.#texts.get(text);
     const below = this.#below?.of(text);
     return own && below ? uniteRanges(own, below) : (own ?? below);
   }
 
   partsOf(text: string): Ranges | undefined {
-    if (this.#unread.length > 0) this.#read();
+    this.#read();
     const found: TaintRange[] = [];
     let left = mostSearched;
     const isLong = this.#texts.size * text.length > fewSearched;
@@ -84,11 +92,17 @@ export class TaintTable implements TaintSource {
 
   learn(text: string, ranges: Ranges): void {
     if (text === '' || text === this.owner) return;
-    if (this.#unread.length > 0) this.#read();
+    this.#read();
     this.#texts.set(text, uniteRanges(ranges, this.#texts.get(text)));
   }
 
   #read(): void {
+    if (this.#late.some(({ isUsed }) => isUsed())) {
+      const used = this.#late.filter(({ isUsed }) => isUsed());
+      this.#late = this.#late.filter(late => !used.includes(late));
+      for (const { hear } of used) hear();
+    }
+    if (this.#unread.length === 0) return;
     for (const { data, source } of this.#unread.splice(0)) this.#add(data, source);
   }
 

@@ -14,14 +14,21 @@ import type { Key, Value, ValueDict } from '../values/value.ts';
  * @param recorder is notified of every read of the original.
  */
 export const copyOnRead = (data: Data, recorder?: Recorder): Value =>
-  new Copier(recorder).copy(data);
+  new Copier(recorder, false).copy(data);
+
+/** As `copyOnRead`, for data that does not change while the copy is in use. */
+export const copyOfConstant = (data: Data, recorder?: Recorder): Value =>
+  new Copier(recorder, true).copy(data);
 
 class Copier {
   readonly recorder: Recorder | undefined;
+  /** Whether not even the keys of a dict are copied before they are read. */
+  readonly isLate: boolean;
   readonly #known = new Map<object, Value>();
 
-  constructor(recorder: Recorder | undefined) {
+  constructor(recorder: Recorder | undefined, isLate: boolean) {
     this.recorder = recorder;
+    this.isLate = isLate;
   }
 
   copy(data: Data): Value {
@@ -45,23 +52,49 @@ class Copier {
   }
 }
 
-/** A dict whose values are copied on first access. */
+/**
+ * A dict whose values are copied on first access; those of data that does not change without its
+ * keys, until more is done with it than to get single values.
+ */
 class CopyOfDict extends Map<Key, Value> {
   readonly #original: Dict;
   readonly #copier: Copier;
+  protected hasKeys = false;
   #isWhole = false;
+  /** The values that were copied before the keys. */
+  #early: Map<Key, Value> | undefined;
 
   constructor(original: Dict, copier: Copier) {
     super();
     this.#original = original;
     this.#copier = copier;
-    const entries = original instanceof WatchedDict ? original.unread() : entriesToRead(original);
-    for (const [key, value] of entries) super.set(key, value);
+    if (!copier.isLate) this.#copyKeys();
     if (isOrdered(original)) markOrdered(this as unknown as Dict);
+  }
+
+  #copyKeys(): void {
+    if (this.hasKeys) return;
+    this.hasKeys = true;
+    const original = this.#original;
+    const entries = original instanceof WatchedDict ? original.unread() : entriesToRead(original);
+    for (const [key, value] of entries) super.set(key, this.#early?.get(key) ?? value);
+    this.#early = undefined;
+  }
+
+  #getEarly(key: Key): Value | undefined {
+    const early = this.#early?.get(key);
+    if (early !== undefined) return early;
+    const value = valueToRead(this.#original, key as DataKey);
+    if (typeof value !== 'object' || value === null) return value;
+    const copy = this.#copier.copy(this.#original.get(key as DataKey) as Data);
+    this.#early ??= new Map();
+    this.#early.set(key, copy);
+    return copy;
   }
 
   override get(key: Key): Value | undefined {
     this.#copier.recorder?.item(this.#original, key as DataKey);
+    if (!this.hasKeys) return this.#getEarly(key);
     const value = super.get(key);
     if (this.#isWhole || typeof value !== 'object' || value === null) return value;
     const own = this.#original as Dict;
@@ -73,22 +106,40 @@ class CopyOfDict extends Map<Key, Value> {
 
   override has(key: Key): boolean {
     this.#copier.recorder?.item(this.#original, key as DataKey);
-    return super.has(key);
+    return this.hasKeys ? super.has(key) : this.#original.has(key as DataKey);
+  }
+
+  override set(key: Key, value: Value): this {
+    this.#copyKeys();
+    return super.set(key, value);
+  }
+
+  override delete(key: Key): boolean {
+    this.#copyKeys();
+    return super.delete(key);
+  }
+
+  override clear(): void {
+    this.#copyKeys();
+    super.clear();
   }
 
   override get size(): number {
     this.#copier.recorder?.keys(this.#original);
+    this.#copyKeys();
     return super.size;
   }
 
   override keys(): ReturnType<ValueDict['keys']> {
     this.#copier.recorder?.keys(this.#original);
+    this.#copyKeys();
     return super.keys();
   }
 
   #whole(): void {
     this.#copier.recorder?.keys(this.#original);
     if (this.#isWhole) return;
+    this.#copyKeys();
     for (const key of super.keys()) this.get(key);
     this.#isWhole = true;
   }
@@ -125,11 +176,13 @@ class CopyOfWatched extends CopyOfDict {
   }
 
   override get(key: Key): Value | undefined {
-    this.#look(key);
+    if (this.hasKeys) this.#look(key);
+    else this.#own.add(key);
     return super.get(key);
   }
   override has(key: Key): boolean {
-    this.#look(key);
+    if (this.hasKeys) this.#look(key);
+    else this.#own.add(key);
     return super.has(key);
   }
   override set(key: Key, value: Value): this {
