@@ -96,7 +96,7 @@ export type ModuleContext = {
   readonly states: FunctionTable;
   readonly utils: { readonly [name: string]: Any };
   readonly grains: PlainDict;
-  /** Collects the grains, which no function called by another may miss. Absent where they are known. */
+  /** Collects the grains before a function is called by name. Absent where they are known. */
   readonly collectGrains?: (() => Promise<void> | undefined) | undefined;
   readonly pillar: PlainDict;
   readonly opts: HostOpts;

@@ -70,13 +70,13 @@ export class HostGrains {
     return grains ?? this.#asked ?? {};
   }
 
-  /** Asks a host that began without telling them. */
+  /** Asks a host that said hello without grains. */
   ask = async (peer: Peer): Promise<PlainDict> => {
     this.#asked = await askGrains(peer);
     return this.#asked;
   };
 
-  /** Asks for the grains of a host that began without them, before anything uses them. */
+  /** Learns the grains of a host that said hello without them, before anything uses them. */
   complete(link: Link | undefined, attempt: () => HostAttempt): Promise<void> {
     this.#asking ??= (async () => {
       if (link?.hello.grains !== null || this.#asked) return;
