@@ -109,7 +109,10 @@ export class HostFacts {
     return toDict({ ...grains, ...(this.opts.grains as PlainDict), id: this.host.id });
   }
 
-  /** Taints the host's own grains, once something has read one. Those of roster and configuration replace them, and are clean. */
+  /**
+   * Taints the host's own grains, once something has read one. Those of roster and configuration
+   * replace them, and are clean.
+   */
   #hearGrains(grains: PlainDict, watched: WatchedDict): void {
     this.#said.push(grains);
     const given = this.opts.grains as PlainDict | undefined;

@@ -132,8 +132,15 @@ export const readKept = (config: Config, host: Host): KeptGrains | undefined => 
 const hash = (value: Plain): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32);
 
-const callKey = ({ fun, args, kwargs }: Request): string =>
-  hash([fun, args.map(toPlain), toPlainDict(kwargs)]);
+/** All hosts of a run have the same request. */
+const callKeys = new WeakMap<Request, string>();
+
+const callKey = (request: Request): string => {
+  const { fun, args, kwargs } = request;
+  const key = callKeys.get(request) ?? hash([fun, args.map(toPlain), toPlainDict(kwargs)]);
+  callKeys.set(request, key);
+  return key;
+};
 
 const fileOf = ({ cachedir }: Config, { id, host, port, user }: Host): string =>
   join(cachedir, 'grains', `${hash([id, host, port, user])}.json`);

@@ -10,6 +10,7 @@ import { isPlainDict, type Plain } from '../../protocol/plain.ts';
 import { internalKeywords } from '../../protocol/state-keywords.ts';
 import { mergeWholeFloats, withWholeFloatsOf } from '../../protocol/whole-floats.ts';
 import { meantArgument, meantRequisite } from './argument-slips.ts';
+import { byState } from './by-state.ts';
 import { withFloatStrings } from './float-arguments.ts';
 
 type BoundChunks = {
@@ -122,21 +123,8 @@ export const checkChunks = (
   return { chunks: bound, faults, warnings };
 };
 
-/** By modules, which all hosts of a run have in common, and by state. */
-const known = new WeakMap<readonly ModuleMeta[], Map<string, StateFunctions>>();
-
 /** Functions of a state; undefined where several modules have one. */
-type StateFunctions = ReadonlyMap<string, FunctionMeta | undefined>;
-
-const functionsOf = (modules: readonly ModuleMeta[], state: string): StateFunctions => {
-  const states = known.get(modules) ?? new Map<string, StateFunctions>();
-  known.set(modules, states);
-  const functions = states.get(state) ?? findFunctions(modules, state);
-  states.set(state, functions);
-  return functions;
-};
-
-const findFunctions = (modules: readonly ModuleMeta[], state: string): StateFunctions => {
+const functionsOf = byState((modules, state): ReadonlyMap<string, FunctionMeta | undefined> => {
   const functions = new Map<string, FunctionMeta | undefined>();
   for (const module of modules) {
     if (module.kind !== 'state' || (module.virtualname ?? module.file) !== state) continue;
@@ -144,7 +132,7 @@ const findFunctions = (modules: readonly ModuleMeta[], state: string): StateFunc
       functions.set(meta.name, functions.has(meta.name) ? undefined : meta);
   }
   return functions;
-};
+});
 
 /**
  * Reports a misspelt function before the run. Other functions that no module has fail on the host.
