@@ -1,4 +1,4 @@
-import type { ModuleContext, PlainDict } from './api.ts';
+import type { ModuleContext, PlainDict, StateReturn } from './api.ts';
 
 /** What a quick check is told about the run, beside the state's arguments. */
 export type QuickCheckRun = {
@@ -10,15 +10,21 @@ export type QuickCheckRun = {
 };
 
 /**
+ * Does a state that a quick check found to be of the plainest kind. It is called in the state's
+ * context. Where it throws, the state's function is called as if nothing had been done.
+ */
+export type QuickWork = () => StateReturn | Promise<StateReturn>;
+
+/**
  * Finds out by the least that shows it whether a state has nothing to do. It changes nothing, waits
  * for nothing, and does not use `getContext()` or anything that does: it is called outside of the
  * state, for states that have neither conditions nor anything else that is done around them.
  *
  * @param args the state's arguments; their types have not been checked
- * @returns the comment of the state's answer; undefined for whatever only its function can tell,
- *   with that an argument that the check does not know
+ * @returns the comment of the state's answer, or what does the state's work; undefined for whatever
+ *   only its function can tell or do, with that an argument that the check does not know
  */
-export type QuickCheck = (args: PlainDict, run: QuickCheckRun) => string | undefined;
+export type QuickCheck = (args: PlainDict, run: QuickCheckRun) => string | QuickWork | undefined;
 
 const quickCheckKey: unique symbol = Symbol('quick check');
 

@@ -39,6 +39,8 @@ export type TestHost = {
   readonly state: (fun: string, name: string, ...args: unknown[]) => Promise<StateReturn>;
   readonly test: (fun: string, name: string, ...args: unknown[]) => Promise<StateReturn>;
   readonly with: (changes: Partial<ModuleContext>) => TestHost;
+  /** Does something in the context of the host's modules. */
+  readonly within: <T>(work: () => T) => T;
   readonly file: (path: string) => string;
   readonly write: (path: string, content: string | Buffer, mode?: number) => string;
   readonly remove: () => void;
@@ -126,6 +128,7 @@ const hostOf = (
     state: (fun, name, ...args) => run(context, 'states', fun, [name, ...args]),
     test: (fun, name, ...args) => run(testing, 'states', fun, [name, ...args]),
     with: changes => hostOf({ ...context, ...changes }, root, control, asked),
+    within: work => withContext(context, work),
     file: path => readFileSync(join(root, path), 'utf8'),
     write: (path, content, mode = 0o644) => {
       mkdirSync(dirname(join(root, path)), { recursive: true });

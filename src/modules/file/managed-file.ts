@@ -34,6 +34,8 @@ export type DesiredFile = {
   readonly ids?: AccountIds;
   /** Nothing was at its path when the state began. */
   readonly isNew?: boolean;
+  /** Nothing has been waited for since. */
+  readonly isSeen?: boolean;
   readonly backup?: string | null | undefined;
   readonly makedirs?: boolean;
   readonly dirMode?: string | number | null | undefined;
@@ -105,7 +107,7 @@ const createFile = (ret: StateReturn, file: DesiredFile): StateReturn | Promise<
   }
   const content = wholeContent(file) ?? contentOf('');
   return content instanceof Promise
-    ? content.then(arrived => placeNew(ret, file, arrived))
+    ? content.then(arrived => placeNew(ret, { ...file, isSeen: false }, arrived))
     : placeNew(ret, file, content);
 };
 
@@ -145,7 +147,7 @@ export const kindOfNew = (
 const placeNew = (ret: StateReturn, file: DesiredFile, content: FileContent): StateReturn => {
   const { name, perms, source, contents } = file;
   const kind = kindOfNew(perms, Boolean(source || perms.mode), file.ids);
-  const made = content.place(name, kind.owned);
+  const made = content.place(name, kind.owned, file.isNew === true && file.isSeen === true);
   restoreContext(name);
   if (source || contents) ret.changes.diff = 'New file';
   else ret.changes.new = `file ${name} created`;

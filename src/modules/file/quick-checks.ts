@@ -5,52 +5,91 @@ import {
   prefetchKey,
   renderRequest,
 } from '../../protocol/prefetch.ts';
-import { accountIds } from '../_shared/files/file-checks.ts';
+import { type AccountIds, accountIds } from '../_shared/files/file-checks.ts';
 import { keepsMode } from '../_shared/files/file-mode.ts';
 import { lstatOf } from '../_shared/files/file-paths.ts';
+import { type FoundSource, findSource } from '../_shared/sources/file-source.ts';
 import type { SourceSum } from '../_shared/sources/source-hash.ts';
 import { parseSource } from '../_shared/sources/source-url.ts';
-import type { Plain, PlainDict } from '../api.ts';
-import { hasOnly, type QuickCheck, type QuickCheckRun } from '../quick-check.ts';
+import { newReturn } from '../_shared/states/returns.ts';
+import type { Plain, PlainDict, StateReturn } from '../api.ts';
+import { hasOnly, type QuickCheck, type QuickCheckRun, type QuickWork } from '../quick-check.ts';
 import { type Accumulators, accumulatorsKey } from './accumulators.ts';
 import { type ComparedFile, hasPerms, isAlready } from './already.ts';
 import { givenContents } from './managed-contents.ts';
+import { type DesiredFile, installFile } from './managed-file.ts';
+import { createDirectory } from './new-directory.ts';
 
 const ofManaged = new Set(
   'name source contents template context user group mode makedirs backup'.split(' '),
 );
 
-/** `file.managed`, of a file whose content is in the state or whose hash came with the run. */
+/** `file.managed`, of a file that is new, or whose content is in the state or its hash came with the run. */
 export const managedQuickly: QuickCheck = (args, run) => {
   const { name, makedirs, backup } = args;
   const perms = permsIn(args, args.mode);
   if (!hasOnly(args, ofManaged) || !isPath(name) || !perms || keepsMode(perms.mode))
     return undefined;
-  if (!isUnsetOr('boolean', makedirs) || !isUnsetOr('string', backup)) return undefined;
+  if (!isUnsetOrBoolean(makedirs) || !isUnsetOrText(backup)) return undefined;
   const entry = lstatOf(name);
   const accumulated = run.context[accumulatorsKey] as Accumulators | undefined;
-  if (!entry?.isFile() || accumulated?.[name]) return undefined;
-  const content = isUnset(args.source)
-    ? givenContent(args)
-    : contentOfSource(name, perms, args, run);
-  if (!content) return undefined;
-  const ids = accountIds(perms.user, perms.group);
-  return isAlready({ name, perms, ...content }, entry, ids)
+  if (accumulated?.[name]) return undefined;
+  if (!entry) return run.test ? undefined : newFile(name, perms, args, run);
+  if (!entry.isFile()) return undefined;
+  const contents = isUnset(args.source) ? givenContent(args) : undefined;
+  const content = contents ? { contents } : contentOfSource(name, perms, args, run);
+  const ids = knownIds(perms);
+  return content && ids && isAlready({ name, perms, ...content }, entry, ids)
     ? `${run.test ? 'The file' : 'File'} ${name} is in the correct state`
     : undefined;
 };
 
+/** Makes a file where nothing is. */
+const newFile = (
+  name: string,
+  perms: Perms,
+  args: PlainDict,
+  { env }: QuickCheckRun,
+): QuickWork | undefined => {
+  const { source, contents, template, context } = args;
+  const ids = knownIds(perms);
+  if (!ids) return undefined;
+  const file: DesiredFile = { name, perms, ids, isNew: true, makedirs: args.makedirs === true };
+  if (isUnset(source)) {
+    const given = givenContent(args);
+    return (
+      given && (() => installFile(newReturn(name), { ...file, contents: given, isSeen: true }))
+    );
+  }
+  if (typeof source !== 'string' || !isUnset(contents) || !isUnsetOrText(template))
+    return undefined;
+  if (!isUnset(context) && !isPlainDict(context)) return undefined;
+  if (parseSource(source).scheme !== 'salt') return undefined;
+  const options = { name, template, context, ...perms, saltenv: env, near: name };
+  return () => {
+    const found = findSource(source, options);
+    const install = (known: FoundSource, isSeen: boolean): StateReturn | Promise<StateReturn> =>
+      installFile(newReturn(name), { ...file, source: known, isSeen });
+    return found instanceof Promise
+      ? found.then(known => install(known, false))
+      : install(found, true);
+  };
+};
+
 const ofDirectory = new Set('name user group mode dir_mode makedirs'.split(' '));
 
-/** `file.directory`, of a directory whose contents are left alone. */
-export const directoryQuickly: QuickCheck = args => {
+/** `file.directory`, of a directory that is new, or whose contents are left alone. */
+export const directoryQuickly: QuickCheck = (args, run) => {
   const { name, makedirs } = args;
   const perms = permsIn(args, args.dir_mode || args.mode);
   if (!hasOnly(args, ofDirectory) || !isPath(name) || !perms) return undefined;
-  if (!isUnsetOr('boolean', makedirs)) return undefined;
+  if (!isUnsetOrBoolean(makedirs)) return undefined;
   const path = name === '/' ? name : name.replace(/\/$/, '');
   const found = lstatOf(path);
-  return found?.isDirectory() && hasPerms(found, perms, accountIds(perms.user, perms.group))
+  const ids = knownIds(perms);
+  if (!found && ids && !run.test)
+    return () => createDirectory(newReturn(name), path, perms, makedirs === true);
+  return ids && found?.isDirectory() && hasPerms(found, perms, ids)
     ? `The directory ${path} is in the correct state`
     : undefined;
 };
@@ -58,8 +97,11 @@ export const directoryQuickly: QuickCheck = args => {
 const isUnset = (value: Plain | undefined): value is null | undefined =>
   value === null || value === undefined;
 
-const isUnsetOr = (type: 'boolean' | 'string', value: Plain | undefined): boolean =>
-  isUnset(value) || typeof value === type;
+const isUnsetOrBoolean = (value: Plain | undefined): boolean =>
+  isUnset(value) || typeof value === 'boolean';
+
+const isUnsetOrText = (value: Plain | undefined): value is string | null | undefined =>
+  isUnset(value) || typeof value === 'string';
 
 const isPath = (name: Plain | undefined): name is string =>
   typeof name === 'string' && name.startsWith('/');
@@ -74,15 +116,17 @@ type Perms = { readonly user: Account; readonly group: Account; readonly mode: A
 const permsIn = ({ user, group }: PlainDict, mode: Plain | undefined): Perms | undefined =>
   isAccount(user) && isAccount(group) && isAccount(mode) ? { user, group, mode } : undefined;
 
-type Content = Pick<ComparedFile, 'source' | 'contents'>;
+/** The ids of owner and group; undefined if one of them does not exist. */
+const knownIds = ({ user, group }: Perms): AccountIds | undefined => {
+  const ids = accountIds(user, group);
+  return (user && ids.uid === undefined) || (group && ids.gid === undefined) ? undefined : ids;
+};
 
-const givenContent = ({ contents, template, context }: PlainDict): Content | undefined => {
+const givenContent = ({ contents, template, context }: PlainDict): Buffer | undefined => {
   if (typeof contents !== 'string' && !Array.isArray(contents)) return undefined;
   if (!isUnset(template) || !isUnset(context)) return undefined;
   const given = givenContents({ contents });
-  return given instanceof Promise || given.text === undefined
-    ? undefined
-    : { contents: Buffer.from(given.text) };
+  return given instanceof Promise || given.text === undefined ? undefined : Buffer.from(given.text);
 };
 
 const contentOfSource = (
@@ -90,7 +134,7 @@ const contentOfSource = (
   perms: Perms,
   { source, contents, template, context }: PlainDict,
   run: QuickCheckRun,
-): Content | undefined => {
+): Pick<ComparedFile, 'source'> | undefined => {
   if (typeof source !== 'string' || !isUnset(contents)) return undefined;
   if (!isUnset(context) && !isPlainDict(context)) return undefined;
   const { scheme, path, saltenv = run.env } = parseSource(source);

@@ -1,4 +1,5 @@
 import { RefusedPath } from '../../modules/_shared/safe-fs/refused.ts';
+import type { QuickWork } from '../../modules/quick-check.ts';
 import { type LowChunk, lowTag } from '../../protocol/low.ts';
 import { isPlainDict, type PlainDict } from '../../protocol/plain.ts';
 import type { StateResult } from '../../protocol/result.ts';
@@ -10,7 +11,7 @@ import { stopwatch, type Timing } from './clock.ts';
 import { checkCommands, checkConditions, hasConditions } from './conditions.ts';
 import { asList, hasChanges, truthy } from './low-tools.ts';
 import { retryState } from './retry-state.ts';
-import type { Pass, RunState } from './run-state.ts';
+import type { HostStateView, Pass, RunState } from './run-state.ts';
 import { fillSlots, hasSlots } from './slots.ts';
 import { stackOf } from './stack-of.ts';
 import { type Verified, verifyLow } from './verify-low.ts';
@@ -80,23 +81,23 @@ const callVerified = (
   const { kwargs, error } = bindLow(full, resolved.signature, low);
   if (error !== undefined) return { result: notCalled(run, low, error), last: true };
   const call: Call = { run, pass, low, full, resolved, kwargs, rehearsal, note: {} };
-  const comment = checkQuickly(call);
-  if (comment !== undefined) {
-    const unchanged = { name: low.name, changes: {}, result: true, comment };
+  const quick = checkQuickly(call);
+  if (typeof quick === 'string') {
+    const unchanged = { name: low.name, changes: {}, result: true, comment: quick };
     return complete(call, unchanged, watch);
   }
-  const raw = run.host.withOwnLog(low, () => perform(call));
+  const raw = run.host.withOwnLog(low, () => (quick ? workQuickly(call, quick) : perform(call)));
   return isPromise(raw)
     ? raw.then(value => conclude(call, value, watch))
     : conclude(call, raw, watch);
 };
 
 /**
- * Returns the comment of a state that has nothing to do, if its function has a quick check and if
- * nothing but the function itself is to be called. Not asked where the function had something to do
- * last: a run that makes files would look at each of them once more.
+ * Returns the comment of a state that has nothing to do, or what does its work, if its function has a
+ * quick check and if nothing but the function itself is to be called. Not asked where the function
+ * had something to do last: a run that changes files would look at each of them once more.
  */
-const checkQuickly = (call: Call): string | undefined => {
+const checkQuickly = (call: Call): string | QuickWork | undefined => {
   const { run, low, full, resolved, kwargs, rehearsal } = call;
   const { quickCheck } = resolved;
   if (!quickCheck || run.busy.has(full)) return undefined;
@@ -104,13 +105,29 @@ const checkQuickly = (call: Call): string | undefined => {
   const { opts, context } = run.host;
   const env = envOf(call, kwargs);
   try {
-    const comment = quickCheck(kwargs, { env, test: truthy(opts.test), context });
-    if (comment !== undefined) return comment;
+    const found = quickCheck(kwargs, { env, test: truthy(opts.test), context });
+    // The mask is set around the function alone.
+    if (typeof found === 'string' || (found && typeof low.__umask__ !== 'number')) return found;
   } catch {
     // The function meets the same error, and its state reports it.
   }
   run.busy.add(full);
   return undefined;
+};
+
+/** Does the work that a quick check left, and calls the function where that fails. */
+const workQuickly = (call: Call, work: QuickWork): MaybePromise<unknown> => {
+  const { run, full, kwargs } = call;
+  const leave = (): MaybePromise<unknown> => {
+    run.busy.add(full);
+    return perform(call);
+  };
+  try {
+    const ret = run.host.inState(viewOf(call, kwargs), work);
+    return isPromise(ret) ? ret.catch(leave) : ret;
+  } catch {
+    return leave();
+  }
 };
 
 /** Checks what the function returned, and adds to it what every result has. */
@@ -224,17 +241,23 @@ const performChecked = async (call: Call): Promise<unknown> => {
 const envOf = ({ low }: Call, { env }: PlainDict): string =>
   String(low.saltenv ?? (typeof env === 'string' ? env : low.__env__) ?? 'base');
 
-/** Calls the function. */
-const invoke = (call: Call, kwargs: PlainDict): MaybePromise<unknown> => {
-  const { run, pass, low, resolved, rehearsal } = call;
-  const { host } = run;
-  const view = {
+/** What the state's function sees of the run. */
+const viewOf = (call: Call, kwargs: PlainDict): HostStateView => {
+  const { run, pass, low, rehearsal } = call;
+  return {
     env: envOf(call, kwargs),
-    test: rehearsal || truthy(host.opts.test),
+    test: rehearsal || truthy(run.host.opts.test),
     low,
     lowstate: pass.chunks,
     running: pass.running,
   };
+};
+
+/** Calls the function. */
+const invoke = (call: Call, kwargs: PlainDict): MaybePromise<unknown> => {
+  const { run, low, resolved, rehearsal } = call;
+  const { host } = run;
+  const view = viewOf(call, kwargs);
   if (truthy(low.parallel) && !rehearsal) call.note = { __parallel__: true };
   const work = (): unknown => host.inState(view, () => resolved.call([], kwargs));
   // The mask is the process's: states with one of their own never run beside others.

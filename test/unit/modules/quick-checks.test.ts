@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, statSync, symlinkSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert, asyncProperty, boolean, constantFrom, oneof, record } from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PlainDict } from '../../../src/modules/api.ts';
+import type { PlainDict, StateReturn } from '../../../src/modules/api.ts';
 import { directoryQuickly, managedQuickly } from '../../../src/modules/file/quick-checks.ts';
+import type { QuickCheck } from '../../../src/modules/quick-check.ts';
 import {
   type Prefetched,
   prefetchKey,
@@ -101,7 +102,7 @@ test('file.managed: what the quick check says, the function says too, and nothin
     const [comment, inTest] = [false, true].map(mode =>
       managedQuickly(args, { env: 'base', test: mode, context }),
     );
-    if (comment === undefined || inTest === undefined) return;
+    if (typeof comment !== 'string' || typeof inTest !== 'string') return;
     const kind = `${'source' in args} ${Boolean(args.template)} ${'contents' in args}`;
     kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
     const ret = { name: args.name, changes: {}, result: true };
@@ -136,13 +137,109 @@ test('file.directory: what the quick check says, the function says too', async (
   const check = asyncProperty(directory, async values => {
     const args = given(values);
     const comment = directoryQuickly(args, { env: 'base', test: false, context: {} });
-    if (comment === undefined) return;
+    if (typeof comment !== 'string') return;
     count += 1;
     const ret = { name: args.name, changes: {}, result: true, comment };
     expect(await answers('file.directory', args, {})).toEqual([ret, ret]);
   });
   await assert(check, { numRuns: 1000 });
   expect(count).toBeGreaterThan(10);
+});
+
+/** What is new: each of them is removed before it is made again. */
+const newEntry = constantFrom('new', 'folder/new', 'folder/new/', 'no/such/new', 'link/new');
+
+const withoutTimes = (entries: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(entries).map(([path, entry]) => [path, entry.replace(/ \d{10,}(?:\.\d+)?/, '')]),
+  );
+
+/** The answer of a state where nothing is, and what it made there; the answer may be an error. */
+const made = async (work: () => unknown): Promise<unknown[]> => {
+  for (const name of ['new', 'folder/new', 'no'])
+    rmSync(join(host.root, name), { recursive: true, force: true });
+  const answer = await Promise.resolve()
+    .then(work)
+    .catch((error: unknown) => String(error));
+  return [answer, withoutTimes(snapshot(host.root))];
+};
+
+/** Checks that what a quick check does for a new entry is what the function does. Returns whether it did anything. */
+const isMadeAlike = async (
+  fun: string,
+  quickly: QuickCheck,
+  args: PlainDict,
+  context: PlainDict,
+): Promise<boolean> => {
+  const found = quickly(args, { env: 'base', test: false, context: context as never });
+  if (typeof found !== 'function') return false;
+  expect(quickly(args, { env: 'base', test: true, context: context as never })).toBeUndefined();
+  // Each has a run of its own, which has used nothing of what came with it.
+  const quick = await made(() => host.with({ context: { ...context } }).within(found));
+  const { name, ...rest } = args;
+  const byFunction = await made(() =>
+    host.with({ context: { ...context } }).state(fun, String(name), rest),
+  );
+  // Where the work fails, the function is called.
+  if (typeof quick[0] !== 'string') expect(quick).toEqual(byFunction);
+  return typeof quick[0] !== 'string' && (quick[0] as StateReturn).result === true;
+};
+
+test('file.managed: a new file that the quick check makes is as the function makes it', async () => {
+  const kinds = new Map<string, number>();
+  host.control.set('same', 'one\n');
+  const requiredKeys = { requiredKeys: ['name' as const] };
+  const rest = { ...perms, makedirs: constantFrom(true, false) };
+  const managed = oneof(
+    record(
+      { name: newEntry, contents: constantFrom('one', ['one', 'two'], ''), ...rest },
+      requiredKeys,
+    ),
+    record(
+      {
+        name: newEntry,
+        source: constantFrom('salt://same', 'salt://same?saltenv=base', 'salt://none', '/etc/none'),
+        template: constantFrom('jinja', null, ''),
+        context: constantFrom({ a: 1 }, null, {}),
+        ...rest,
+      },
+      requiredKeys,
+    ),
+  );
+  const check = asyncProperty(managed, boolean(), boolean(), async (values, isShort, isKnown) => {
+    const args = given(values);
+    const context = isKnown ? { __prefetch__: prefetchFor(args, isShort) } : {};
+    const kind = `${'source' in args} ${Boolean(args.template)} ${isKnown && isShort}`;
+    if (await isMadeAlike('file.managed', managedQuickly, args, context as never))
+      kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  });
+  await assert(check, { numRuns: 1500 });
+  expect([...kinds.keys()].sort()).toEqual([
+    'false false false',
+    'false false true',
+    'true false false',
+    'true false true',
+    'true true false',
+    'true true true',
+  ]);
+});
+
+test('file.directory: a new directory that the quick check makes is as the function makes it', async () => {
+  let count = 0;
+  const directory = record(
+    {
+      name: newEntry,
+      ...perms,
+      dir_mode: constantFrom(null, '0755', 700),
+      makedirs: constantFrom(true, false),
+    },
+    { requiredKeys: ['name'] },
+  );
+  const check = asyncProperty(directory, async values => {
+    if (await isMadeAlike('file.directory', directoryQuickly, given(values), {})) count += 1;
+  });
+  await assert(check, { numRuns: 500 });
+  expect(count).toBeGreaterThan(100);
 });
 
 test.each([
@@ -157,7 +254,7 @@ test.each([
   { unknown: 1 },
 ])('an argument that it does not know is left to the function: %j', wrong => {
   const args = { name: join(host.root, 'same'), source: 'salt://same', template: 'jinja' };
-  const run = (more: PlainDict): string | undefined =>
+  const run = (more: PlainDict) =>
     managedQuickly(
       { ...args, ...more },
       {
@@ -168,14 +265,20 @@ test.each([
     );
   expect(run({})).toMatch(/is in the correct state$/);
   expect(run(wrong)).toBeUndefined();
+  const name = join(host.root, 'none');
+  expect(run({ name })).toBeTypeOf('function');
+  expect(run({ name, ...wrong })).toBeUndefined();
 });
 
 test('what file.accumulated collected for the file is left to the function', () => {
-  const args = { name: join(host.root, 'same'), contents: 'one' };
   const run = { env: 'base', test: false };
-  expect(managedQuickly(args, { ...run, context: {} })).toBeDefined();
-  const accumulated = { [args.name]: { lines: ['x'] } };
-  expect(
-    managedQuickly(args, { ...run, context: { 'file.accumulators': accumulated } }),
-  ).toBeUndefined();
+  const names = ['same', 'none'].map(entry => join(host.root, entry));
+  for (const name of names) {
+    const args = { name, contents: 'one' };
+    expect(managedQuickly(args, { ...run, context: {} })).toBeDefined();
+    const accumulated = { [args.name]: { lines: ['x'] } };
+    expect(
+      managedQuickly(args, { ...run, context: { 'file.accumulators': accumulated } }),
+    ).toBeUndefined();
+  }
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { __low__, getContext } from '../../../src/modules/api.ts';
 import { type LowChunk, lowTag } from '../../../src/protocol/low.ts';
 import type { Plain, PlainDict } from '../../../src/protocol/plain.ts';
 import { nothing } from '../../helpers/nothing.ts';
@@ -565,6 +566,12 @@ describe('quick checks', () => {
             quickCheck: ({ name, hard }, { env, test: inTest }) => {
               steps.push(`check ${name}`);
               if (hard === 'broken') throw new Error('no such account file');
+              if (hard === 'new' || hard === 'full')
+                return () => {
+                  steps.push(`make ${__low__.name} in ${getContext().env}`);
+                  if (hard === 'full') throw new Error('the disk is full');
+                  return { name: String(name), changes: { new: 1 }, result: true, comment: 'made' };
+                };
               return hard ? undefined : `seen in ${env}, ${inTest}`;
             },
             run: async ({ name, changes = {} }) => {
@@ -643,6 +650,44 @@ describe('quick checks', () => {
 
     expect(steps).toEqual(['check a', 'call a']);
     expect(Object.values(results)).toMatchObject([{ result: true, comment: 'called' }]);
+  });
+
+  test('may do the work, in the context of the state', async () => {
+    const { steps, results } = await quickly([
+      low('quick.file', 'a', { hard: 'new', __env__: 'dev' }),
+      low('quick.file', 'b', { hard: 'new' }),
+      low('quick.file', 'c'),
+    ]);
+
+    expect(steps).toEqual(['check a', 'make a in dev', 'check b', 'make b in base', 'check c']);
+    expect(Object.values(results)).toMatchObject([
+      {
+        name: 'a',
+        changes: { new: 1 },
+        result: true,
+        comment: 'made',
+        __id__: 'a',
+        __run_num__: 0,
+      },
+      { name: 'b', comment: 'made' },
+      { name: 'c', changes: {}, comment: 'seen in base, false' },
+    ]);
+  });
+
+  test('leave the state to its function where the work fails', async () => {
+    const { steps, results } = await quickly([
+      low('quick.file', 'a', { hard: 'full' }),
+      low('quick.file', 'b', { hard: 'new' }),
+    ]);
+
+    expect(steps).toEqual(['check a', 'make a in base', 'call a', 'check b', 'make b in base']);
+    expect(Object.values(results)).toMatchObject([{ comment: 'called' }, { comment: 'made' }]);
+  });
+
+  test('do not do the work of a state with a mask of its own', async () => {
+    const { steps } = await quickly([low('quick.file', 'a', { hard: 'new', umask: '077' })]);
+
+    expect(steps).toEqual(['check a', 'call a']);
   });
 
   test('are not asked after one that did not know, until the function finds nothing to do', async () => {

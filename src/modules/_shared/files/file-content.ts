@@ -32,7 +32,7 @@ export type FileContent = {
   readonly sha256: string;
   readonly bytes: () => Buffer;
   /** Puts the content at `path`, atomically, with the file's owner and mode; see `writeAtomic`. */
-  readonly place: (path: string, ownership: Ownership) => Stats | undefined;
+  readonly place: (path: string, ownership: Ownership, isNew?: boolean) => Stats | undefined;
   /** Removes what is left of it. */
   readonly discard: () => void;
 };
@@ -44,7 +44,7 @@ export const contentOf = (text: string | Buffer, sha256?: string): FileContent =
     size: bytes.length,
     sha256: sha256 ?? hashBytes(bytes),
     bytes: () => bytes,
-    place: (path, ownership) => writeAtomic(path, bytes, ownership),
+    place: (path, ownership, isNew) => writeAtomic(path, bytes, ownership, isNew),
     discard: () => {},
   };
 };
@@ -110,8 +110,8 @@ const spilled = (temp: Temp, size: number, hash: Hash): FileContent => {
     size,
     sha256: hash.digest('hex'),
     bytes: () => readFileSync(temp.path),
-    place: (path, ownership) => {
-      const made = commitTemp(temp, path, ownership);
+    place: (path, ownership, isNew) => {
+      const made = commitTemp(temp, path, ownership, isNew);
       placed = true;
       return made;
     },

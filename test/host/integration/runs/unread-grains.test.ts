@@ -1,5 +1,5 @@
 // @module-tag slow
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { PlainDict } from '../../../../src/protocol/plain.ts';
@@ -63,6 +63,14 @@ describe.skipIf(!canCount)('grains that nothing reads (needs strace)', () => {
     expect(await collects('made')).toBe(false);
     expect(made()).toBe('two');
     expect(await collects('made', 'test=true')).toBe(true);
+    expect(await collects('made')).toBe(false);
+  });
+
+  test('a directory is made without them', async () => {
+    const directory = `{{ grains.folder }}/new/folder:\n  file.directory:\n    - makedirs: true\n`;
+    project.write({ 'states/made.sls': `${state('contents: one')}${directory}` });
+    expect(await collects('made')).toBe(false);
+    expect(statSync(join(project.dir, 'target/new/folder')).isDirectory()).toBe(true);
     expect(await collects('made')).toBe(false);
   });
 

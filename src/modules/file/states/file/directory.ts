@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import {
   type AccountName,
   checkPerms,
@@ -29,6 +28,7 @@ import {
   topmost,
   walk,
 } from '../../directory-checks.ts';
+import { createDirectory } from '../../new-directory.ts';
 import { directoryQuickly } from '../../quick-checks.ts';
 
 type DirectoryOptions = {
@@ -128,7 +128,7 @@ export const directory = async (
   if (Object.keys(planned).length === 0 && Object.keys(ret.changes).length === 0)
     return { ...ret, comment: `The directory ${path} is in the correct state` };
   if (__opts__.test) return testAnswer(ret, planned);
-  if (!isDir(path)) return create(ret, path, perms.dir, makedirs);
+  if (!isDir(path)) return createDirectory(ret, path, perms.dir, makedirs);
   return update(
     { ...ret, changes: { ...ret.changes, ...planned } },
     wanted,
@@ -210,20 +210,6 @@ const testAnswer = (ret: StateReturn, planned: PlainDict): StateReturn => {
     changes: { ...ret.changes, ...planned },
     comment: `The following files will be changed:\n${lines.join('')}`,
   };
-};
-
-const create = async (
-  ret: StateReturn,
-  path: string,
-  { user, group, mode }: DesiredPerms,
-  makedirs: boolean,
-): Promise<StateReturn> => {
-  if (!isDir(dirname(path)) && !makedirs) return failed(ret, `No directory to create ${path} in`);
-  await __salt__['file.mkdir']?.(path, { user, group, mode });
-  if (!isDir(path)) return failed(ret, `Failed to create directory ${path}`);
-  const { ok, comments } = checkPerms(path, { user, group, mode });
-  ret.changes[path] = { directory: 'new' };
-  return ok ? ret : failed(ret, comments.join('; '));
 };
 
 const update = async (

@@ -239,7 +239,7 @@ export const managed = (
       const rendering = { name: path, template, context: variables, defaults, saltenv };
       const settled =
         !(found instanceof Promise) && (!template || text === undefined)
-          ? settle(desired(found, text))
+          ? settle({ ...desired(found, text), isSeen: true })
           : withContents(found, text, rendering).then(([known, rendered]) =>
               settle(desired(known, rendered)),
             );
