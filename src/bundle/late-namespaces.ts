@@ -10,9 +10,9 @@ const head = `var {${exportNames},${asCommonJs}}=(()=>{
 class Late{constructor(names){this.names=names}}
 const made=new Map,define=Object.defineProperty,start=()=>define({},"__esModule",{value:!0}),
 fill=(to,names)=>{for(const name in names)define(to,name,{get:names[name],enumerable:!0});return to},
-make=late=>{const to=fill(start(),late.names());made.set(late,to);return to};
+make=(from,copy)=>{const to=from instanceof Late?fill(start(),from.names()):copy(start(),from);made.set(from,to);return to};
 return{${exportNames}:(to,names)=>names?void fill(to,names):new Late(to),
-${asCommonJs}:(from,copy)=>from instanceof Late?made.get(from)??make(from):copy(start(),from)}})();
+${asCommonJs}:(from,copy)=>made.get(from)??make(from,copy)}})();
 `;
 
 /**

@@ -1,6 +1,8 @@
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type * as esbuild from 'esbuild';
+
+/** A module of Node that our own files import as a whole. */
+const whole = /^node:fs$/;
 
 /**
  * Modules of Node that take it a millisecond or more to load, and that many runs do without. What
@@ -10,6 +12,7 @@ const slow =
   /^node:(?:child_process|crypto|dgram|dns|dns\/promises|fs\/promises|http|https|net|readline|stream|stream\/promises|string_decoder|timers\/promises|tls|v8|worker_threads|zlib)$/;
 
 const namespace = 'slow-builtin';
+const wholeNamespace = 'whole-builtin';
 const asIs = Symbol('asIs');
 
 /**
@@ -26,6 +29,16 @@ export const lazyBuiltins = (root: string): esbuild.Plugin => ({
       if (pluginData === asIs) return { path, external: true };
       return importer.startsWith(own) ? { path, namespace } : undefined;
     });
+    build.onResolve({ filter: whole }, ({ path, importer, pluginData }) => {
+      if (pluginData === asIs) return { path, external: true };
+      return importer.startsWith(own) ? { path, namespace: wholeNamespace } : undefined;
+    });
+    build.onLoad({ filter: /.*/, namespace: wholeNamespace }, ({ path }) => ({
+      contents: `module.exports = Object.create(require(${JSON.stringify(path)}));`,
+      loader: 'js',
+      pluginData: asIs,
+      resolveDir: root,
+    }));
     build.onLoad({ filter: /.*/, namespace }, ({ path }) => ({
       contents: lazyModule(path),
       loader: 'js',
@@ -35,13 +48,14 @@ export const lazyBuiltins = (root: string): esbuild.Plugin => ({
   },
 });
 
-const requireHere = createRequire(import.meta.url);
-
-/** Returns a CommonJS module with the exports that the module has here: Node of a host may lack some. */
-const lazyModule = (name: string): string => {
-  const names = Object.keys(requireHere(name) as object);
-  return `const load = () => require(${JSON.stringify(name)});
-for (const name of ${JSON.stringify(names.join(' '))}.split(' '))
-  Object.defineProperty(exports, name, { enumerable: true, get: () => load()[name] });
+/**
+ * Returns a CommonJS module that has the exports of one of Node: it inherits them, since esbuild copies
+ * what is a module's own into each file that imports it.
+ */
+const lazyModule = (name: string): string => `let loaded;
+const load = () => loaded ??= require(${JSON.stringify(name)});
+module.exports = Object.create(new Proxy({}, {
+  get: (_, name) => name === '__esModule' ? undefined : load()[name],
+  has: (_, name) => name in load(),
+}));
 `;
-};
