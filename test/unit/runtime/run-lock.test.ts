@@ -108,8 +108,9 @@ test('only temporary files of the killed run are removed, whatever its record na
 
 test('a process that has ended holds no lock, even if its parent never asks', async () => {
   const dir = join(root, 'zombie');
-  // It forgets its child, which so stays a zombie.
-  const parent = spawn('/bin/sh', ['-c', 'sleep 0 & echo $!; exec sleep 60']);
+  // It forgets its child, which so stays a zombie: a shell would ask for one that ended before.
+  const child = 'until [ "$(cat /proc/$$/comm)" = sleep ]; do :; done; exec sleep 0';
+  const parent = spawn('/bin/sh', ['-c', `(${child}) & echo $!; exec sleep 60`]);
   onTestFinished(() => void parent.kill());
   const pid = Number(await new Promise(resolve => parent.stdout.once('data', resolve)));
   const stat = (): string[] => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
