@@ -11,8 +11,7 @@ const whole = /^node:fs$/;
 const slow =
   /^node:(?:child_process|crypto|dgram|dns|dns\/promises|fs\/promises|http|https|net|readline|stream|stream\/promises|string_decoder|timers\/promises|tls|v8|worker_threads|zlib)$/;
 
-const namespace = 'slow-builtin';
-const wholeNamespace = 'whole-builtin';
+const namespace = 'builtin';
 const asIs = Symbol('asIs');
 
 /**
@@ -25,22 +24,13 @@ export const lazyBuiltins = (root: string): esbuild.Plugin => ({
   name: 'lazy-builtins',
   setup: build => {
     const own = join(root, 'src', '/');
-    build.onResolve({ filter: slow }, ({ path, importer, pluginData }) => {
-      if (pluginData === asIs) return { path, external: true };
-      return importer.startsWith(own) ? { path, namespace } : undefined;
-    });
-    build.onResolve({ filter: whole }, ({ path, importer, pluginData }) => {
-      if (pluginData === asIs) return { path, external: true };
-      return importer.startsWith(own) ? { path, namespace: wholeNamespace } : undefined;
-    });
-    build.onLoad({ filter: /.*/, namespace: wholeNamespace }, ({ path }) => ({
-      contents: `module.exports = Object.create(require(${JSON.stringify(path)}));`,
-      loader: 'js',
-      pluginData: asIs,
-      resolveDir: root,
-    }));
+    for (const filter of [slow, whole])
+      build.onResolve({ filter }, ({ path, importer, pluginData }) => {
+        if (pluginData === asIs) return { path, external: true };
+        return importer.startsWith(own) ? { path, namespace } : undefined;
+      });
     build.onLoad({ filter: /.*/, namespace }, ({ path }) => ({
-      contents: lazyModule(path),
+      contents: slow.test(path) ? lazyModule(path) : wholeModule(path),
       loader: 'js',
       pluginData: asIs,
       resolveDir: root,
@@ -52,6 +42,10 @@ export const lazyBuiltins = (root: string): esbuild.Plugin => ({
  * Returns a CommonJS module that has the exports of one of Node: it inherits them, since esbuild copies
  * what is a module's own into each file that imports it.
  */
+const wholeModule = (name: string): string =>
+  `module.exports = Object.create(require(${JSON.stringify(name)}));`;
+
+/** As `wholeModule`; Node's is loaded when the first export is used. */
 const lazyModule = (name: string): string => `let loaded;
 const load = () => loaded ??= require(${JSON.stringify(name)});
 module.exports = Object.create(new Proxy({}, {
