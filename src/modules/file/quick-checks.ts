@@ -51,20 +51,18 @@ const newFile = (
   args: PlainDict,
   { env }: QuickCheckRun,
 ): QuickWork | undefined => {
-  const { source, contents, template, context } = args;
   const ids = knownIds(perms);
   if (!ids) return undefined;
   const file: DesiredFile = { name, perms, ids, isNew: true, makedirs: args.makedirs === true };
-  if (isUnset(source)) {
+  if (isUnset(args.source)) {
     const given = givenContent(args);
     return (
       given && (() => installFile(newReturn(name), { ...file, contents: given, isSeen: true }))
     );
   }
-  if (typeof source !== 'string' || !isUnset(contents) || !isUnsetOrText(template))
-    return undefined;
-  if (!isUnset(context) && !isPlainDict(context)) return undefined;
-  if (parseSource(source).scheme !== 'salt') return undefined;
+  const wanted = saltSource(args);
+  if (!wanted) return undefined;
+  const { source, template, context } = wanted;
   const options = { name, template, context, ...perms, saltenv: env, near: name };
   return () => {
     const found = findSource(source, options);
@@ -129,23 +127,32 @@ const givenContent = ({ contents, template, context }: PlainDict): Buffer | unde
   return given instanceof Promise || given.text === undefined ? undefined : Buffer.from(given.text);
 };
 
+/** One source of the control node, with what it is rendered with. */
+const saltSource = ({ source, contents, template, context }: PlainDict) => {
+  if (typeof source !== 'string' || !isUnset(contents) || !isUnsetOrText(template))
+    return undefined;
+  if (!isUnset(context) && !isPlainDict(context)) return undefined;
+  const url = parseSource(source);
+  return url.scheme === 'salt' ? { source, url, template, context } : undefined;
+};
+
 const contentOfSource = (
   name: string,
   perms: Perms,
-  { source, contents, template, context }: PlainDict,
+  args: PlainDict,
   run: QuickCheckRun,
 ): Pick<ComparedFile, 'source'> | undefined => {
-  if (typeof source !== 'string' || !isUnset(contents)) return undefined;
-  if (!isUnset(context) && !isPlainDict(context)) return undefined;
-  const { scheme, path, saltenv = run.env } = parseSource(source);
-  if (scheme !== 'salt') return undefined;
+  const wanted = saltSource(args);
+  if (!wanted) return undefined;
+  const { source, template, context } = wanted;
+  const { path, saltenv = run.env } = wanted.url;
   const { files, rendered } = (run.context.__prefetch__ ?? {}) as Prefetched;
   if (isUnset(template)) {
     const file = files?.[prefetchedFileKey(path, saltenv)];
     if (!file?.found || file.sha256 === undefined) return undefined;
     return { source: { sum: sha256(file.sha256), size: file.size } };
   }
-  if (typeof template !== 'string' || template === '') return undefined;
+  if (template === '') return undefined;
   const request = renderRequest({ name, source, template, context, ...perms }, saltenv);
   const file = rendered?.[prefetchKey(request)];
   return file && { source: { sum: sha256(file.sha256), text: file.text } };

@@ -31,7 +31,10 @@ export type FileContent = {
   readonly size: number;
   readonly sha256: string;
   readonly bytes: () => Buffer;
-  /** Puts the content at `path`, atomically, with the file's owner and mode; see `writeAtomic`. */
+  /**
+   * Puts the content at `path`, atomically, with the file's owner and mode; see `writeAtomic`, also for
+   * `isNew`.
+   */
   readonly place: (path: string, ownership: Ownership, isNew?: boolean) => Stats | undefined;
   /** Removes what is left of it. */
   readonly discard: () => void;
