@@ -215,12 +215,20 @@ class Children {
         member.waitsSince = undefined;
         run.answered += 1;
         member.child.goOn({ type: 'answer', id, answer });
-      } else if (!run.isOver) {
-        // Another job uses its process.
-        this.#ready.push(run);
-        this.#assign();
-      }
+      } else if (!run.isOver) this.#restart(run);
     });
+    this.#assign();
+  }
+
+  /** Lets a job whose process another job uses begin again, unless its time is used up. */
+  #restart(run: Run): void {
+    // `#look` would miss a job that never stays in one process until the next check.
+    if (run.milliseconds > run.most) {
+      run.isOver = true;
+      run.reject(new Exhausted(tookAllOf(run), run.milliseconds));
+      return;
+    }
+    this.#ready.push(run);
     this.#assign();
   }
 
@@ -269,7 +277,7 @@ class Children {
       else if (milliseconds > mostTime)
         this.#end(member, exhausted(member, `took more than ${mostTime / 1000} s`));
       else if (before + milliseconds > most)
-        this.#end(member, exhausted(member, `took more than the ${most / 1000} s that were left`));
+        this.#end(member, exhausted(member, tookAllOf(member.current.run)));
       else if (megabytes > mostMemory)
         this.#end(member, exhausted(member, `took more than ${mostMemory} MB`));
     }
@@ -284,6 +292,8 @@ class Children {
     this.#assign();
   }
 }
+
+const tookAllOf = ({ most }: Run): string => `took more than the ${most / 1000} s that were left`;
 
 const exhausted = ({ child, current }: Member, message: string): Exhausted =>
   new Exhausted(message, (current?.run.milliseconds ?? 0) + child.used().milliseconds);
