@@ -32,8 +32,11 @@ type Receiving = {
   readonly isLast: () => boolean;
 };
 
-/** Milliseconds for which a runtime that works on its last request does not hear the control node. */
-const deaf = 50;
+/**
+ * Milliseconds for which a runtime that works on its last request does not hear the control node: where
+ * many share a processor, some milliseconds of work take hundreds.
+ */
+const deaf = 500;
 
 /**
  * Passes the bytes of the wire to the peer. A malformed message ends the process. Nothing is read
