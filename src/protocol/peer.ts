@@ -40,6 +40,8 @@ export type PeerOptions = {
   readonly limits?: PeerLimits | undefined;
   /** Allows the other side to compress; called whenever it has. */
   readonly onCompressed?: (() => void) | undefined;
+  /** Called after an answer if neither side waits for another one. */
+  readonly onIdle?: (() => void) | undefined;
 };
 
 /** Limits for an untrusted peer. */
@@ -314,6 +316,7 @@ export class Peer {
     } finally {
       this.#answeringBytes -= this.#answering.get(id) ?? 0;
       this.#answering.delete(id);
+      if (this.isIdle) this.#options.onIdle?.();
     }
   }
 

@@ -9,8 +9,6 @@ export type LastRequest = {
   readonly begins: () => void;
   /** More requests will follow, since it did not end as expected. */
   readonly goesOn: () => void;
-  /** Its answer has been sent, unless the control node takes nothing at present. */
-  readonly mayEnd: () => void;
 };
 
 /**
@@ -37,7 +35,7 @@ export const requestHandlers = (
   const finish = <T>(isLast: true | undefined, work: () => Promise<T>): Promise<T> => {
     if (!isLast) return beatAndAnswer(work);
     link.begins();
-    return beatAndAnswer(work).finally(() => setImmediate(link.mayEnd));
+    return beatAndAnswer(work);
   };
   return {
     call: (params: CallParams) => finish(params.isLast, () => session.call(params)),

@@ -86,6 +86,12 @@ export const serve = (options: ServeOptions): void => {
   const peer: Peer = new Peer({
     write: wire.write,
     onCompressed: wire.compress,
+    onIdle: () => {
+      if (!isLast) return;
+      // Promises that a module left behind fail first: that is logged.
+      if (options.hasUserModules) setImmediate(() => void shutdown.end('link lost'));
+      else void shutdown.finish();
+    },
     handlers: requestHandlers(session, shutdown, hello, {
       begins: () => {
         isLast = true;
@@ -93,9 +99,6 @@ export const serve = (options: ServeOptions): void => {
       goesOn: () => {
         isLast = false;
         read();
-      },
-      mayEnd: () => {
-        if (isLast && peer.isIdle) void shutdown.end('link lost');
       },
     }),
     events: {

@@ -77,6 +77,16 @@ export class Shutdown {
     await leave(0);
   }
 
+  /** Ends the process after the answer to its last request. Nothing runs there any more. */
+  async finish(): Promise<void> {
+    const { session, flush } = this.#parts;
+    if (this.#isEnding || (await commands())) return this.end('link lost');
+    this.#isEnding = true;
+    session.stop('link lost');
+    await within(flush(), 1000);
+    process.exit(0);
+  }
+
   /** Ends the process after an uncaught error: every open request fails. */
   async fail(error: unknown): Promise<void> {
     this.#parts.release();
