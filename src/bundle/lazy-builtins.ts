@@ -9,7 +9,7 @@ const whole = /^node:fs$/;
  * Node itself has loaded before an artifact starts is not worth a getter.
  */
 const slow =
-  /^node:(?:child_process|crypto|dgram|dns|dns\/promises|fs\/promises|http|https|net|readline|stream|stream\/promises|string_decoder|timers\/promises|tls|v8|worker_threads|zlib)$/;
+  /^node:(?:child_process|crypto|dgram|dns|dns\/promises|fs\/promises|http|https|net|os|readline|stream|stream\/promises|string_decoder|timers\/promises|tls|v8|worker_threads|zlib)$/;
 
 const namespace = 'builtin';
 const asIs = Symbol('asIs');

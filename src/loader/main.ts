@@ -10,6 +10,7 @@ import type { ArtifactStart } from '../protocol/artifact-head.ts';
 import type { LoaderConfig } from './config.ts';
 
 type Failure = NodeJS.ErrnoException;
+type Os = typeof import('node:os');
 
 declare var ARTIFACT_FRAME: number;
 declare var CODE_FRAME: number;
@@ -18,7 +19,6 @@ declare var ARTIFACT_TAIL: string;
 
 var fs: typeof import('node:fs') = require('fs');
 var path: typeof import('node:path') = require('path');
-var os: typeof import('node:os') = require('os');
 // Node 4 has no Buffer.from.
 var toBytes = ('allocUnsafe' in Buffer ? Buffer.from : Buffer) as typeof Buffer.from;
 var config: LoaderConfig = JSON.parse(toBytes(String(process.argv[2]), 'base64').toString());
@@ -67,24 +67,26 @@ function isSafe(dir: string): boolean {
   function unsafe(what: string): never {
     return stop('workspace-unsafe', 'The workspace ' + dir + ' ' + what);
   }
-  var failure: Failure | undefined;
-  var made = '';
-  // Node's recursive mkdir never returns in /proc.
-  dir
-    .slice(1)
-    .split('/')
-    .forEach(name => {
-      failure = undefined;
-      made += '/' + name;
-      try {
-        fs.mkdirSync(made, 448);
-      } catch (error) {
-        failure = error as Failure;
-      }
-    });
-  if (failure && failure.code !== 'EEXIST') {
-    tried.push(dir + ': ' + failure.code);
-    return false;
+  if (!fs.existsSync(dir)) {
+    var failure: Failure | undefined;
+    var made = '';
+    // Node's recursive mkdir never returns in /proc.
+    dir
+      .slice(1)
+      .split('/')
+      .forEach(name => {
+        failure = undefined;
+        made += '/' + name;
+        try {
+          fs.mkdirSync(made, 448);
+        } catch (error) {
+          failure = error as Failure;
+        }
+      });
+    if (failure && failure.code !== 'EEXIST') {
+      tried.push(dir + ': ' + failure.code);
+      return false;
+    }
   }
   var stat = fs.lstatSync(dir);
   if (stat.isSymbolicLink()) unsafe('is a symbolic link.');
@@ -113,7 +115,8 @@ function headSize(start: Buffer, size: number): number {
  */
 function readOwn(file: string, before: string, after: string): Buffer | undefined {
   try {
-    var fd = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
+    // O_RDONLY is 0.
+    var fd = fs.openSync(file, fs.constants.O_NOFOLLOW);
   } catch {
     return;
   }
@@ -252,13 +255,19 @@ function wipe() {
 }
 
 if (parseInt(process.versions.node, 10) < 18) {
-  say({ need: 'node', have: process.version, os: os.type(), arch: process.arch, libc: libc() });
+  say({
+    need: 'node',
+    have: process.version,
+    os: (require('os') as Os).type(),
+    arch: process.arch,
+    libc: libc(),
+  });
   process.exit(0);
 }
 process.argv = [process.execPath, 'tsalt-ssh'];
 var uid = (process.geteuid as () => number)();
 var suffix = config.suffix || '';
-var home = process.env.HOME || os.homedir();
+var home = process.env.HOME || (require('os') as Os).homedir();
 var thin = config.thin?.replace(/^~(?=\/)/, home);
 var places = thin
   ? [thin + suffix]
