@@ -1,4 +1,6 @@
 import { dirname, join, relative } from 'node:path';
+import { moduleIndexText } from '../protocol/manifest/module-index.ts';
+import { namedLines } from '../protocol/manifest/named-lines.ts';
 import type { ControlFunction, ManifestModule } from '../protocol/manifest.ts';
 import type {
   FunctionMeta,
@@ -72,11 +74,13 @@ export const baseText = (
     );
     return `case ${at}: return require(${JSON.stringify(name)});`;
   });
-  const facts = JSON.stringify(JSON.stringify(modules.map(factsOf)));
+  const known = modules.map(factsOf);
+  const facts = JSON.stringify(known.map(fact => JSON.stringify(fact)).join('\n'));
+  const index = JSON.stringify(moduleIndexText(known));
   const runtimeFile = (name: string): string => JSON.stringify(join(dirname(runtime), name));
-  const entry = `${lazily}const { builtinModules } = require(${runtimeFile('builtin-modules.ts')});
+  const entry = `${lazily}const { openBuiltins } = require(${runtimeFile('builtin-modules.ts')});
 TS.block = require(${runtimeFile('load-block.ts')}).loadBlock;
-${link}(require(${JSON.stringify(runtime)}).start, builtinModules(${facts}, { lazily, codeOf: at => { switch (at) {
+${link}(require(${JSON.stringify(runtime)}).start, openBuiltins(${facts}, ${index}, { lazily, codeOf: at => { switch (at) {
 ${cases.join('\n')}
 } } }), () => require(${JSON.stringify(api)}));
 `;
@@ -108,24 +112,24 @@ export const linkedText = (
   control: readonly ControlFunction[],
 ): string => {
   const places = new Map(base.map((key, at) => [key, at]));
-  const taken = modules.map(({ described: { meta } }) =>
-    meta.builtin ? places.get(baseKey(meta)) : undefined,
-  );
-  const items = modules.flatMap((module, at) => {
-    const place = taken[at];
-    if (place === undefined) return moduleText(module);
-    if (at > 0 && taken[at - 1] === place - 1) return [];
-    const rest = taken.slice(at).findIndex((other, ahead) => other !== place + ahead);
-    const end = rest < 0 ? '' : `, ${place + rest}`;
-    return `...${builtins}.slice(${place}${end})`;
-  });
-  return `${start}(${manifestText(items, control)});\n`;
+  const placeOf = ({ described: { meta } }: EntryModule): number | undefined =>
+    meta.builtin ? places.get(baseKey(meta)) : undefined;
+  const items = modules.filter(module => placeOf(module) === undefined).map(moduleText);
+  const taken = modules.map(placeOf).filter(place => place !== undefined);
+  const found = taken.length < base.length ? `${builtins}.only([${taken}])` : builtins;
+  return `${start}(${manifestText(items, control, found)});\n`;
 };
 
-const manifestText = (items: readonly string[], control: readonly ControlFunction[]): string => {
+/** @param found - code that returns the built-in modules of a base */
+const manifestText = (
+  items: readonly string[],
+  control: readonly ControlFunction[],
+  found?: string,
+): string => {
   const signed = control.filter(({ signature }) => signature !== undefined);
   const manifest = [
     `modules: [\n${items.join(',\n')}\n]`,
+    ...(found === undefined ? [] : [`builtins: ${found}`]),
     `control: ${JSON.stringify(control.map(({ name }) => name).join(' '))}`,
     ...(signed.length > 0
       ? [`controlSignatures: ${text(signed.map(({ name, signature }) => [name, signature]))}`]
@@ -196,8 +200,12 @@ const factsOf = ({ described, home }: EntryModule): Omit<ManifestModule, 'signat
   };
 };
 
-const signaturesText = (functions: readonly FunctionMeta[]): string =>
-  text(functions.map(({ exportName, signature }) => [exportName, signature] as const));
+const signaturesText = (functions: readonly FunctionMeta[]): string => {
+  const lines = functions.flatMap(({ exportName, signature }) =>
+    signature ? [[exportName, JSON.stringify(bare(signature))] as const] : [],
+  );
+  return JSON.stringify(namedLines(lines));
+};
 
 const loadText = (files: readonly string[]): string => {
   const calls = files.map(file => `require(${JSON.stringify(file)})`);

@@ -24,7 +24,7 @@ export type ManifestModule = {
     | Promise<Readonly<Record<string, unknown>>>;
   /** Public function names, separated by spaces. */
   readonly functions: string;
-  /** Returns the JSON of `Record<export name, Signature>`. */
+  /** Returns the signatures of its exports as JSON, in `namedLines`. */
   readonly signatures?: () => string;
   readonly contracts?: readonly string[];
   /** Why it was left out. */
@@ -33,9 +33,19 @@ export type ManifestModule = {
   readonly auto?: true;
 };
 
+/** The modules that tsalt-ssh brings along. A start makes only those that are looked for. */
+export type BuiltinModules = {
+  /** All of them, in their order. */
+  readonly all: () => readonly ManifestModule[];
+  /** Those of a kind that may take a name, in their order; for `*` those that compute theirs. */
+  readonly named: (kind: string, name: string) => readonly ManifestModule[];
+};
+
 /** The data that the artifact's entry passes to the runtime. */
 export type Manifest = {
+  /** The user's modules; without `builtins` all modules. They are asked first. */
   readonly modules: readonly ManifestModule[];
+  readonly builtins?: BuiltinModules;
   /** Functions of the control node, separated by spaces. */
   readonly control: string;
   /** JSON of `Record<function, Signature>` for those of them that have one. */

@@ -1,10 +1,11 @@
-import type { ManifestModule } from '../protocol/manifest.ts';
+import { placesIn } from '../protocol/manifest/module-index.ts';
+import type { BuiltinModules, ManifestModule } from '../protocol/manifest.ts';
 
 type Exports = Readonly<Record<string, unknown>>;
 
 /** The code of a module, which is in a block of the artifact. */
 export type ModuleCode = {
-  /** Returns the JSON of `Record<export name, Signature>`. */
+  /** As `ManifestModule.signatures`. */
   readonly signatures: () => string;
   /** Evaluates the module. */
   readonly load: (lazily: Lazily) => Exports;
@@ -21,13 +22,58 @@ type Code = {
 };
 
 /**
- * Makes the built-in modules of a manifest. A start makes two hundred of them and uses few: that is
- * faster from JSON than from code.
+ * Opens the built-in modules of a base. There are two hundred of them, of which a run uses few: a module
+ * is found by a search in a text and made from its line of another one.
  *
- * @param facts - JSON: all but the code of each module
+ * @param facts - a line of JSON for each module: all but its code
+ * @param index - as `moduleIndexText` writes it
  */
-export const builtinModules = (facts: string, code: Code): ManifestModule[] =>
-  (JSON.parse(facts) as ManifestModule[]).map((module, at) => new BuiltinModule(module, at, code));
+export const openBuiltins = (facts: string, index: string, code: Code): BaseModules =>
+  new BaseModules(facts, index, code);
+
+/** The built-in modules of a base, or those of them that no module of the user hides. */
+class BaseModules implements BuiltinModules {
+  readonly #facts: string;
+  readonly #index: string;
+  readonly #code: Code;
+  readonly #isThere: (at: number) => boolean;
+  readonly #made: ManifestModule[] = [];
+  #lines: readonly string[] | undefined;
+
+  constructor(facts: string, index: string, code: Code, isThere = (_: number) => true) {
+    this.#facts = facts;
+    this.#index = index;
+    this.#code = code;
+    this.#isThere = isThere;
+  }
+
+  /** @param places - of the modules that are there */
+  only(places: readonly number[]): BaseModules {
+    const there = new Set(places);
+    return new BaseModules(this.#facts, this.#index, this.#code, at => there.has(at));
+  }
+
+  all = (): readonly ManifestModule[] => this.#at([...this.#linesOf().keys()]);
+
+  named = (kind: string, name: string): readonly ManifestModule[] =>
+    this.#at(placesIn(this.#index, kind, name));
+
+  #at(places: readonly number[]): ManifestModule[] {
+    return places.filter(this.#isThere).map(at => {
+      this.#made[at] ??= new BuiltinModule(
+        JSON.parse(this.#linesOf()[at] ?? '') as ManifestModule,
+        at,
+        this.#code,
+      );
+      return this.#made[at];
+    });
+  }
+
+  #linesOf(): readonly string[] {
+    this.#lines ??= this.#facts.split('\n');
+    return this.#lines;
+  }
+}
 
 class BuiltinModule implements ManifestModule {
   readonly kind: ManifestModule['kind'];

@@ -6,6 +6,7 @@ import { isPlainDict } from '../protocol/plain.ts';
 import { positionsOf } from '../protocol/stack.ts';
 import { autoState } from './auto-state.ts';
 import { checkContractReturn, checkDescription, optionErrors } from './contract-checks.ts';
+import { signaturesOfExports } from './module-signatures.ts';
 
 export type ContractExports = Readonly<Record<string, unknown>>;
 // biome-ignore lint/suspicious/noExplicitAny: a module's function takes what its author says
@@ -52,7 +53,7 @@ export const applyContracts = (
   if (named === undefined && general.length === 0) return exports;
   const names = [...(named ?? []), ...general];
   const contracts = names.map(name => ({ name, found: find(name) }));
-  const signatures = JSON.parse(source.signatures?.() ?? '{}') as Signatures;
+  const signatures: Signatures = signaturesOfExports(source);
   const functions = publicFunctions(exports);
   const violations = contracts.flatMap(contract => [
     ...(contract.found === undefined && !Object.hasOwn(wanted, contract.name)

@@ -8,6 +8,7 @@ import {
   withContext,
 } from '../modules/api.ts';
 import { quickCheckOf } from '../modules/quick-check.ts';
+import { possibleNames } from '../protocol/manifest/module-index.ts';
 import type { Manifest, ManifestModule } from '../protocol/manifest.ts';
 import { type FunctionSignature, openSignature } from '../protocol/meta.ts';
 import { isPlainDict, type PlainDict } from '../protocol/plain.ts';
@@ -15,6 +16,7 @@ import { copyViews } from '../protocol/views.ts';
 import type { FoundContract } from './contracts.ts';
 import { ControlFunctions } from './control-functions.ts';
 import { functionTable, helperTable, missingFunction } from './function-tables.ts';
+import { signatureOfExport, signaturesOfExports } from './module-signatures.ts';
 import type { ProviderOptions, Registry, Resolved, Unavailable } from './registry-types.ts';
 import { providerOfSalt } from './salt-providers.ts';
 import {
@@ -69,10 +71,10 @@ class Modules implements FullRegistry {
    * manifest.
    */
   readonly #loading = new Set<ManifestModule>();
-  readonly #signatures = new Map<ManifestModule, Readonly<Record<string, FunctionSignature>>>();
+  readonly #signatures = new Map<ManifestModule, Map<string, FunctionSignature | undefined>>();
   /** Lookups of a `__virtual__` that had to wait. */
   readonly #asked = new Set<Promise<unknown>>();
-  #byName: Map<string, ManifestModule[]> | undefined;
+  #byName: ModuleIndex | undefined;
   /** State functions that were found, by name. */
   readonly #states = new Map<string, Resolved>();
   readonly salt: FunctionTable;
@@ -136,7 +138,7 @@ class Modules implements FullRegistry {
   };
 
   names = (kind: Kind): readonly string[] => {
-    const own = this.#manifest.modules
+    const own = this.#all()
       .filter(module => module.kind === kind && module.functions !== '')
       .flatMap(module =>
         module.functions.split(' ').map(name => `${(module.virtual ?? [module.name])[0]}.${name}`),
@@ -163,7 +165,7 @@ class Modules implements FullRegistry {
   ): Promise<{ modules: LoadedModule[]; failures: ModuleFailure[] }> => {
     const modules: LoadedModule[] = [];
     const failures: ModuleFailure[] = [];
-    for (const source of this.#manifest.modules.filter(module => module.kind === kind)) {
+    for (const source of this.#all().filter(module => module.kind === kind)) {
       const loaded = await this.#load(source);
       if (loaded.ok) modules.push({ name: loaded.name, exports: loaded.exports });
       else {
@@ -177,8 +179,19 @@ class Modules implements FullRegistry {
 
   #candidates(kind: string, name: string): readonly ManifestModule[] {
     this.#byName ??= indexModules(this.#manifest.modules);
-    const named = this.#byName.get(`${kind} ${name}`) ?? [];
-    return named.length > 0 ? named : (this.#byName.get(`${kind} *`) ?? []);
+    const named = this.#goingBy(this.#byName, kind, name);
+    return named.length > 0 ? named : this.#goingBy(this.#byName, kind, '*');
+  }
+
+  #goingBy(own: ModuleIndex, kind: string, name: string): readonly ManifestModule[] {
+    const builtin = this.#manifest.builtins?.named(kind, name) ?? [];
+    const first = own.get(`${kind} ${name}`);
+    return first ? [...first, ...builtin] : builtin;
+  }
+
+  #all(): readonly ManifestModule[] {
+    const { modules, builtins } = this.#manifest;
+    return builtins ? [...modules, ...builtins.all()] : modules;
   }
 
   #load(source: ManifestModule, as?: string): MaybePromise<Loaded> {
@@ -209,7 +222,7 @@ class Modules implements FullRegistry {
     const exports = source?.load?.();
     if (exports && isPromise(exports))
       throw new Error(`The contract '${name}' must not have a top-level await.`);
-    return source && exports && { exports, signatures: readSignatures(source) };
+    return source && exports && { exports, signatures: signaturesOfExports(source) };
   };
 
   /** Returns the module with a name, or the reason why the last candidate was refused. */
@@ -285,12 +298,10 @@ class Modules implements FullRegistry {
   }
 
   #signature(source: ManifestModule, exportName: string): FunctionSignature | undefined {
-    let all = this.#signatures.get(source);
-    if (!all) {
-      all = readSignatures(source);
-      this.#signatures.set(source, all);
-    }
-    return Object.hasOwn(all, exportName) ? all[exportName] : undefined;
+    const known = this.#signatures.get(source) ?? new Map();
+    this.#signatures.set(source, known);
+    if (!known.has(exportName)) known.set(exportName, signatureOfExport(source, exportName));
+    return known.get(exportName);
   }
 
   /** `'pkg.install' in __salt__`: also true while the module's `__virtual__` is waiting. */
@@ -355,9 +366,6 @@ const noProvider = (provider: string, name: string, known: readonly string[]): s
   return `there is no provider '${provider}'${list ? ` of ${name}; there are: ${list}` : ''}`;
 };
 
-const readSignatures = (source: ManifestModule): Readonly<Record<string, FunctionSignature>> =>
-  JSON.parse(source.signatures?.() ?? '{}') as Record<string, FunctionSignature>;
-
 const missingSource: ManifestModule = {
   kind: 'exec',
   name: '',
@@ -365,20 +373,19 @@ const missingSource: ManifestModule = {
   functions: '',
 };
 
+type ModuleIndex = ReadonlyMap<string, readonly ManifestModule[]>;
+
 /**
  * Indexes modules by kind and all names that they may take; `*` holds those that compute theirs.
  */
-const indexModules = (modules: readonly ManifestModule[]): Map<string, ManifestModule[]> => {
+const indexModules = (modules: readonly ManifestModule[]): ModuleIndex => {
   const index = new Map<string, ManifestModule[]>();
   const put = (key: string, module: ManifestModule): void => {
     const known = index.get(key);
     if (known) known.push(module);
     else index.set(key, [module]);
   };
-  for (const module of modules) {
-    const names = new Set([module.name, ...(module.virtual ?? [])]);
-    for (const name of names) put(`${module.kind} ${name}`, module);
-    if (module.anyName) put(`${module.kind} *`, module);
-  }
+  for (const module of modules)
+    for (const name of possibleNames(module)) put(`${module.kind} ${name}`, module);
   return index;
 };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { builtinModules } from '../../../src/runtime/builtin-modules.ts';
+import { moduleIndexText } from '../../../src/protocol/manifest/module-index.ts';
+import { openBuiltins } from '../../../src/runtime/builtin-modules.ts';
 
 const facts = [
   { kind: 'exec', name: 'aptpkg', virtual: ['pkg'], path: 'pkg/aptpkg.ts', functions: 'install' },
@@ -12,11 +13,12 @@ const facts = [
     path: 'up.ts',
     functions: '',
   },
-];
+  { kind: 'state', name: 'repo', virtual: ['pkg'], path: 'pkg/repo.ts', functions: 'managed' },
+] as const;
 
-test('modules of a manifest have what it says of them, and find their code when it is used', () => {
-  const asked: number[] = [];
-  const modules = builtinModules(JSON.stringify(facts), {
+const open = (asked: number[] = []) => {
+  const lines = facts.map(fact => JSON.stringify(fact)).join('\n');
+  return openBuiltins(lines, moduleIndexText(facts), {
     codeOf: at => {
       asked.push(at);
       return {
@@ -26,6 +28,11 @@ test('modules of a manifest have what it says of them, and find their code when 
     },
     lazily: files => Object.assign({}, ...files.map(([, load]) => load())),
   });
+};
+
+test('built-in modules are what their facts say, and find their code when it is used', () => {
+  const asked: number[] = [];
+  const modules = open(asked).all();
 
   expect(modules.map(module => ({ ...module }))).toEqual(
     facts.map(fact => ({ ...fact, builtin: true })),
@@ -34,4 +41,31 @@ test('modules of a manifest have what it says of them, and find their code when 
   expect(modules[1]?.load?.()).toEqual({ a: 1 });
   expect(modules[2]?.signatures?.()).toBe('{"2":{}}');
   expect(asked).toEqual([1, 2]);
+});
+
+test('a built-in module is found by kind and each of its names, as one object', () => {
+  const modules = open();
+  const found = (kind: string, name: string) => modules.named(kind, name).map(({ path }) => path);
+
+  expect(found('exec', 'pkg')).toEqual(['pkg/aptpkg.ts']);
+  expect(found('exec', 'aptpkg')).toEqual(['pkg/aptpkg.ts']);
+  expect(found('state', 'pkg')).toEqual(['pkg/pkg.ts', 'pkg/repo.ts']);
+  expect(found('state', '*')).toEqual(['pkg/pkg.ts']);
+  expect(found('exec', '*')).toEqual([]);
+  expect(modules.named('exec', 'pkg')[0]).toBe(modules.all()[0]);
+});
+
+test('a name is not found by a part of it, nor by what the index has between names', () => {
+  const modules = open();
+  for (const name of ['', 'pk', 'kg', 'pkg:0', 'aptpkg:0\nexec pkg'])
+    expect(modules.named('exec', name)).toEqual([]);
+  expect(modules.named('xec', 'pkg')).toEqual([]);
+});
+
+test('a module that a module of the user hides is not found', () => {
+  const modules = open().only([0, 2, 3]);
+
+  expect(modules.all().map(({ path }) => path)).toEqual(['pkg/aptpkg.ts', 'up.ts', 'pkg/repo.ts']);
+  expect(modules.named('state', 'pkg').map(({ path }) => path)).toEqual(['pkg/repo.ts']);
+  expect(modules.named('state', '*')).toEqual([]);
 });

@@ -69,6 +69,7 @@ ${lines.replaceAll('NUMBER', String(at))}`,
     await project.run('@local', 'user.info', 'root');
     counts.block = (await run('user.info', 'root')).counts;
     counts.grains = (await run('test.attr_call')).counts;
+    counts.sleep = (await run('test.sleep', '0.2')).counts;
     for (const name of [
       ...['contents100', 'contents1000', 'template10', 'template100', 'template1000'],
       ...['recurse100', 'recurse1000'],
@@ -159,6 +160,10 @@ ${lines.replaceAll('NUMBER', String(at))}`,
     expect(counts['new template10']?.builtins.filter(name => name !== 'net')).toEqual([]);
   });
 
+  test('a short call that has to wait, as all do on a busy machine, opens no stream', () => {
+    expect(counts.sleep?.builtins).toEqual([]);
+  });
+
   test('states that read no grains collect them in their first run only', () => {
     const hasCollected = ({ opened }: HostCounts): boolean => opened.includes('/etc/machine-id');
     for (const name of ['contents100', 'template100', 'recurse100']) {
@@ -214,7 +219,7 @@ ${lines.replaceAll('NUMBER', String(at))}`,
     // The functions of a state that waits for its template.
     expect(more('unchanged template')).toBeLessThanOrEqual(200);
     // Some 30 of them name the exports of a file, in place of thousands that were made at the start.
-    expect(counts['unchanged template100']?.functions).toBeLessThanOrEqual(960);
-    expect(counts['unchanged contents100']?.functions).toBeLessThanOrEqual(840);
+    expect(counts['unchanged template100']?.functions).toBeLessThanOrEqual(900);
+    expect(counts['unchanged contents100']?.functions).toBeLessThanOrEqual(800);
   });
 });
