@@ -163,7 +163,7 @@ const ansible = (bed: Bed, name: string, settings: Readonly<Record<string, strin
           HOME: home,
           ANSIBLE_PIPELINING: 'True',
           ANSIBLE_SSH_CONTROL_PATH_DIR: sockets,
-          ANSIBLE_CONFIG: '/dev/null',
+          ANSIBLE_CONFIG: write(folder, 'ansible.cfg', ''),
           ...settings,
         },
       };
