@@ -1,7 +1,7 @@
 import type { Request } from '../../config/request.ts';
 import { TsaltError } from '../../protocol/error.ts';
 import type { HostResult } from '../../protocol/event.ts';
-import type { Handler, Peer } from '../../protocol/peer.ts';
+import type { Handler } from '../../protocol/peer.ts';
 import { plainText } from '../../protocol/plain.ts';
 import type { Link } from '../../transport/runtime-link.ts';
 import type { Connection } from '../../transport/transport.ts';
@@ -17,6 +17,7 @@ import { HostGrains, mayNeedGrains } from './host-grains.ts';
 import { type HostRun, phase } from './host-run.ts';
 import { RuntimeSlot, type Served } from './kept-runtimes.ts';
 import { logIn } from './log-in.ts';
+import { OpenQuestions } from './open-questions.ts';
 import { perform, performRaw } from './perform.ts';
 import type { HostWay } from './reach-again.ts';
 import { type RestartLink, restartHost } from './restart-host.ts';
@@ -51,6 +52,7 @@ export class HostSession {
   #speculated: Speculated | undefined;
   /** Answers calls from templates of other hosts. */
   #answering: CallableHost | undefined;
+  readonly #questions = new OpenQuestions();
   /** The forbidden request of the host that ended the run. */
   #refused: TsaltError | undefined;
   #greet: () => void = () => undefined;
@@ -182,10 +184,11 @@ export class HostSession {
     else this.#attempt.greet(this.#grains.of(hello), peer);
     this.#greet();
     this.#answering ??= {
-      call: async (fun, args, isEarly) => {
-        await this.#allGrains();
-        return this.#attempt.answer(fun, args, isEarly);
-      },
+      call: (fun, args, isEarly) =>
+        this.#questions.answer(async () => {
+          await this.#allGrains();
+          return this.#attempt.answer(fun, args, isEarly);
+        }),
     };
     this.#run.shared.mine?.greeted(this.#run.host.id, this.#answering);
     this.#run.gate?.connected();
@@ -205,6 +208,8 @@ export class HostSession {
     const result = await (this.#speculated?.result ??
       perform(this.#run, this.#attempt, this.#early));
     if (signal.aborted) throw cancelled(host.id);
+    this.#stopAnswering();
+    await this.#questions.end(this.#run.shared.request.config.mine_timeout, signal);
     this.#isWell = true;
     return result;
   }
@@ -212,8 +217,7 @@ export class HostSession {
   /** Keeps the host's grains for the speculation of its next run. */
   async keepGrains(): Promise<void> {
     if (!this.#link || this.#isKept) return;
-    const isWrong = this.#speculation !== undefined && !this.#speculated;
-    await this.#grains.keep(this.#link, this.#attempt, isWrong);
+    await this.#grains.keep(this.#link, this.#attempt, !!this.#speculation && !this.#speculated);
   }
 
   /** The result of a run that an error ended. */
@@ -318,7 +322,7 @@ export class HostSession {
       restart: restart => restartHost(this.#restartLink(), restart),
       guarded: (guard, states) => runWithRollback(this.#guardLink(), guard, states),
       beginLast: () => {
-        if (this.#run.kept) return false;
+        if (this.#run.kept || this.#questions.areOpen) return false;
         this.#stopAnswering();
         return true;
       },
@@ -363,10 +367,9 @@ export class HostSession {
   }
 
   get #way(): HostWay {
-    const { host, signal } = this.#run;
     return {
-      id: host.id,
-      signal,
+      id: this.#run.host.id,
+      signal: this.#run.signal,
       ended: () => this.#link?.ended ?? Promise.resolve(),
       close: () => this.#disconnect(),
     };
@@ -376,8 +379,7 @@ export class HostSession {
   #guardLink(): RollbackLink {
     return {
       ...this.#way,
-      reopen: async (): Promise<Peer> =>
-        (await this.#reopen('the guard asks for a new login')).peer,
+      reopen: async () => (await this.#reopen('the guard asks for a new login')).peer,
     };
   }
 
