@@ -8,7 +8,7 @@ import {
   withContext,
 } from '../modules/api.ts';
 import { quickCheckOf } from '../modules/quick-check.ts';
-import { possibleNames } from '../protocol/manifest/module-index.ts';
+import { indexKey, placesByName } from '../protocol/manifest/module-index.ts';
 import type { Manifest, ManifestModule } from '../protocol/manifest.ts';
 import { type FunctionSignature, openSignature } from '../protocol/meta.ts';
 import { isPlainDict, type PlainDict } from '../protocol/plain.ts';
@@ -74,7 +74,8 @@ class Modules implements FullRegistry {
   readonly #signatures = new Map<ManifestModule, Map<string, FunctionSignature | undefined>>();
   /** Lookups of a `__virtual__` that had to wait. */
   readonly #asked = new Set<Promise<unknown>>();
-  #byName: ModuleIndex | undefined;
+  /** The places of the manifest's own modules. */
+  #byName: ReadonlyMap<string, readonly number[]> | undefined;
   /** State functions that were found, by name. */
   readonly #states = new Map<string, Resolved>();
   readonly salt: FunctionTable;
@@ -178,15 +179,15 @@ class Modules implements FullRegistry {
   };
 
   #candidates(kind: string, name: string): readonly ManifestModule[] {
-    this.#byName ??= indexModules(this.#manifest.modules);
-    const named = this.#goingBy(this.#byName, kind, name);
-    return named.length > 0 ? named : this.#goingBy(this.#byName, kind, '*');
+    const named = this.#goingBy(kind, name);
+    return named.length > 0 ? named : this.#goingBy(kind, '*');
   }
 
-  #goingBy(own: ModuleIndex, kind: string, name: string): readonly ManifestModule[] {
-    const builtin = this.#manifest.builtins?.named(kind, name) ?? [];
-    const first = own.get(`${kind} ${name}`);
-    return first ? [...first, ...builtin] : builtin;
+  #goingBy(kind: string, name: string): readonly ManifestModule[] {
+    const { modules, builtins } = this.#manifest;
+    this.#byName ??= placesByName(modules);
+    const own = this.#byName.get(indexKey(kind, name)) ?? [];
+    return [...own.flatMap(at => modules[at] ?? []), ...(builtins?.named(kind, name) ?? [])];
   }
 
   #all(): readonly ManifestModule[] {
@@ -371,21 +372,4 @@ const missingSource: ManifestModule = {
   name: '',
   path: '',
   functions: '',
-};
-
-type ModuleIndex = ReadonlyMap<string, readonly ManifestModule[]>;
-
-/**
- * Indexes modules by kind and all names that they may take; `*` holds those that compute theirs.
- */
-const indexModules = (modules: readonly ManifestModule[]): ModuleIndex => {
-  const index = new Map<string, ManifestModule[]>();
-  const put = (key: string, module: ManifestModule): void => {
-    const known = index.get(key);
-    if (known) known.push(module);
-    else index.set(key, [module]);
-  };
-  for (const module of modules)
-    for (const name of possibleNames(module)) put(`${module.kind} ${name}`, module);
-  return index;
 };

@@ -1,12 +1,12 @@
 import { type ModuleContext, withContext } from '../../src/modules/api.ts';
-import type { Manifest, ManifestModule } from '../../src/protocol/manifest.ts';
+import type { Manifest } from '../../src/protocol/manifest.ts';
 import { createRegistry } from '../../src/runtime/registry.ts';
 
 declare const TS: { opened: unknown };
 
 export const start = ({ manifest }: { manifest: Manifest }): void => {
   const evaluated: string[] = [];
-  const watched = (module: ManifestModule): ManifestModule => {
+  const watched = manifest.modules.map(module => {
     const { load } = module;
     if (!load) return module;
     return {
@@ -16,9 +16,8 @@ export const start = ({ manifest }: { manifest: Manifest }): void => {
         return load();
       },
     };
-  };
-  const { modules, ...rest } = manifest;
-  const registry = createRegistry({ ...rest, modules: modules.map(watched) });
+  });
+  const registry = createRegistry({ ...manifest, modules: watched });
   const base: ModuleContext = {
     salt: registry.salt,
     states: registry.states,

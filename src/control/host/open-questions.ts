@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { onAbort } from '../../protocol/on-abort.ts';
+import { pause } from './pause.ts';
 
 /** The questions of other hosts' templates that a host is answering over the link of its own run. */
 export class OpenQuestions {
@@ -25,12 +26,11 @@ export class OpenQuestions {
    */
   async end(seconds: number, signal: AbortSignal): Promise<void> {
     if (!this.areOpen || signal.aborted) return;
-    const late = new AbortController();
-    const stop = (): void => late.abort();
-    signal.addEventListener('abort', stop, { once: true });
-    const wait = sleep(Math.min(seconds * 1000, 2 ** 31 - 1), undefined, { signal: late.signal });
-    await Promise.race([Promise.allSettled(this.#open), wait.catch(() => undefined)]);
-    signal.removeEventListener('abort', stop);
-    stop();
+    const over = new AbortController();
+    const stop = (): void => over.abort();
+    void Promise.allSettled(this.#open).then(stop);
+    const release = onAbort(signal, stop);
+    await pause(Math.min(seconds * 1000, 2 ** 31 - 1), over.signal);
+    release();
   }
 }
